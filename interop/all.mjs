@@ -36,6 +36,7 @@ const SCRIPTS = {
   "chain/selftest.mjs": [],
   "light/viem.mjs": ["stub-07-as-06", "data-without-prefix", "sponsorable-data-refused", "refusal-code-text"],
   "foreign/clients.mjs": ["signature-of-another-digest"],
+  "foreign/faults.mjs": [],
   "foreign/run.mjs": [],
 };
 

@@ -48,17 +48,18 @@ const COUNTER_CODE = "0x60005460010160005500";
 const COUNTER = "0x00000000000000000000000000000000000c0de5";
 
 /** Starts anvil on a free port of this machine, and deploys the EntryPoints and the counter. */
-export async function startChain() {
+export async function startChain(id = foundry.id) {
+  const its = { ...foundry, id };
   // The package's own bin decides which build of anvil this machine needs.
   const bin = require.resolve("@foundry-rs/anvil/bin.mjs");
-  const args = [bin, "--host", "127.0.0.1", "--port", "0", "--chain-id", String(foundry.id)];
+  const args = [bin, "--host", "127.0.0.1", "--port", "0", "--chain-id", String(id)];
   const anvil = await start("anvil", process.execPath, args, /Listening on (\S+)/);
   const url = `http://${anvil.url}`;
   const transport = http(url);
-  const node = createPublicClient({ chain: foundry, transport, pollingInterval: 20 });
-  const test = createTestClient({ chain: foundry, mode: "anvil", transport });
+  const node = createPublicClient({ chain: its, transport, pollingInterval: 20 });
+  const test = createTestClient({ chain: its, mode: "anvil", transport });
   const bundler = privateKeyToAccount(BUNDLER_KEY);
-  const wallet = createWalletClient({ account: bundler, chain: foundry, transport });
+  const wallet = createWalletClient({ account: bundler, chain: its, transport });
   const mined = async (hash) => {
     const receipt = await node.waitForTransactionReceipt({ hash });
     if (receipt.status !== "success") throw new Error(`transaction ${hash} failed`);
@@ -66,7 +67,7 @@ export async function startChain() {
   };
   const chain = {
     ...anvil,
-    id: foundry.id,
+    id,
     url,
     node,
     test,

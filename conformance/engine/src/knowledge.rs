@@ -63,6 +63,11 @@ pub trait Knowledge: Any + fmt::Debug + Send + Sync {
     /// Whether what a line of the profile says is known, from the profile or otherwise.
     fn knows(&self, line: &MissingLine) -> bool;
 
+    /// The address of a bundler that may send the operations that the target pays for, where the profile names one.
+    fn bundler(&self) -> Option<String> {
+        None
+    }
+
     /// The value of `jsonrpc` in the requests that the target serves.
     #[expect(clippy::unnecessary_literal_bound, reason = "a specification may have more versions than one")]
     fn jsonrpc_version(&self) -> &str {

@@ -13,6 +13,8 @@ pub struct NodeFacts {
     pub chain: u64,
     /// The address of the contract that takes operations, where the user gives one.
     pub entry_point: Option<String>,
+    /// The address of a bundler of the target, where the profile names one.
+    pub bundler: Option<String>,
 }
 
 /// Requests to a node, one after the other: any sender can drive them.

@@ -37,7 +37,8 @@ sol! {
         bytes signature;
     }
 
-    interface Paymaster07 {
+    interface Later {
+        function handleOps(PackedUserOperation[] ops, address beneficiary) external;
         function validatePaymasterUserOp(PackedUserOperation userOp, bytes32 userOpHash, uint256 maxCost)
             external
             returns (bytes memory context, uint256 validationData);
@@ -66,6 +67,7 @@ sol! {
     }
 
     error FailedOp(uint256 opIndex, string reason);
+    error FailedOpWithRevert(uint256 opIndex, string reason, bytes inner);
     error ECDSAInvalidSignature();
     error ECDSAInvalidSignatureLength(uint256 length);
     error ECDSAInvalidSignatureS(bytes32 s);
@@ -80,6 +82,7 @@ sol! {
 
     function verifyingSigner() external view returns (address);
     function isBundlerAllowed(address bundler) external view returns (bool);
+    function handleOps(UserOperation[] ops, address beneficiary) external;
     function simulateValidation(UserOperation userOp) external;
     function getUserOpHash(UserOperation userOp) external view returns (bytes32);
     function validatePaymasterUserOp(UserOperation userOp, bytes32 userOpHash, uint256 maxCost)
@@ -155,8 +158,16 @@ pub fn validation_call(operation: &Operation, hash: B256) -> Vec<u8> {
         .into_iter()
         .fold(operation.pre_verification_gas, U256::saturating_add);
     let cost = gas.saturating_mul(operation.max_fee_per_gas);
-    Paymaster07::validatePaymasterUserOpCall { userOp: operation.packed(), userOpHash: hash, maxCost: cost }
+    Later::validatePaymasterUserOpCall { userOp: operation.packed(), userOpHash: hash, maxCost: cost }
         .abi_encode()
+}
+
+/// The data of the call with which this bundler has an EntryPoint of the operation's version carry it out.
+pub fn bundle_call(operation: &Operation, bundler: Address) -> Vec<u8> {
+    if operation.version == EntryPointVersion::V06 {
+        return handleOpsCall { ops: vec![operation.unpacked()], beneficiary: bundler }.abi_encode();
+    }
+    Later::handleOpsCall { ops: vec![operation.packed()], beneficiary: bundler }.abi_encode()
 }
 
 #[cfg(test)]
@@ -184,7 +195,7 @@ mod tests {
         for version in [EntryPointVersion::V07, EntryPointVersion::V08, EntryPointVersion::V09] {
             let packed = read(version);
             let call = validation_call(&packed, hash);
-            let call = Paymaster07::validatePaymasterUserOpCall::abi_decode(&call).unwrap();
+            let call = Later::validatePaymasterUserOpCall::abi_decode(&call).unwrap();
             assert_eq!(call.userOp, packed.packed());
             assert_eq!((call.userOpHash, call.maxCost), (hash, U256::from((1 + 2 + 4 + 8 + 16) * 10)));
         }

@@ -5,8 +5,9 @@ use alloy_sol_types::{Revert, SolCall, SolError};
 use serde_json::Value;
 
 use crate::calls::{
-    ECDSAInvalidSignature, ECDSAInvalidSignatureLength, ECDSAInvalidSignatureS, FailedOp, ReturnInfo,
-    ValidationResult, ValidationResultWithAggregation, getUserOpHashCall, validatePaymasterUserOpCall,
+    ECDSAInvalidSignature, ECDSAInvalidSignatureLength, ECDSAInvalidSignatureS, FailedOp, FailedOpWithRevert,
+    ReturnInfo, ValidationResult, ValidationResultWithAggregation, getUserOpHashCall,
+    validatePaymasterUserOpCall,
 };
 use crate::window::Window;
 use paymaster_exchange::{ContractFunctions, Refusal, Simulation};
@@ -75,8 +76,8 @@ pub enum SimulationOutcome {
     CallThePaymaster(String),
 }
 
-/// Reads the outcome of [`simulation_call`](crate::simulation_call). `now` is the time of the chain's last block, in Unix
-/// seconds.
+/// Reads the outcome of [`simulation_call`](crate::simulation_call). `now` is the time of the exchange by our clock, in Unix seconds: the last
+/// block of an idle chain may be old.
 pub fn read_simulation(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> SimulationOutcome {
     let CallOutcome::Reverted(data) = called else {
         return SimulationOutcome::Final(Simulation::Unclear(
@@ -155,7 +156,19 @@ pub fn read_validation(called: &CallOutcome) -> PaymasterValidation {
     }
 }
 
-/// Reads the outcome of [`validation_call`](crate::validation_call) for EntryPoint 0.6. `now` is the time of the chain's last block, in Unix seconds.
+/// Reads the outcome of [`bundle_call`](crate::bundle_call): why the EntryPoint refuses the operation; none where it carries it out, or where a
+/// contract reverts without a reason, for which too little gas is one.
+pub fn read_bundle(called: &CallOutcome) -> Option<String> {
+    let CallOutcome::Reverted(data) = called else { return None };
+    if let Ok(FailedOp { reason, .. }) = FailedOp::abi_decode(data) {
+        return Some(reason);
+    }
+    let FailedOpWithRevert { reason, inner, .. } = FailedOpWithRevert::abi_decode(data).ok()?;
+    (!inner.is_empty()).then(|| format!("{reason}: {}", revert(&inner)))
+}
+
+/// Reads the outcome of [`validation_call`](crate::validation_call) for EntryPoint 0.6. `now` is the time of the exchange by our clock, in
+/// Unix seconds.
 pub fn read_paymaster_call(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> Simulation {
     match read_validation(called) {
         PaymasterValidation::Returned { signature_is_right: true, window, .. } => in_time(window, now),
@@ -185,13 +198,12 @@ fn refused_or_unpaid(refusal: Refusal, reason: String, pays_in_tokens: bool) -> 
 }
 
 fn in_time(window: Window, now: u64) -> Simulation {
-    if window.includes(now) {
+    if window.includes_about(now) {
         return Simulation::Accepted;
     }
     let Window { valid_after, valid_until } = window;
-    let reason = format!(
-        "AA32 paymaster expired or not due: good from {valid_after} to {valid_until}, and the chain is at {now}"
-    );
+    let reason =
+        format!("AA32 paymaster expired or not due: good from {valid_after} to {valid_until}, at {now}");
     Simulation::Refused(Refusal::NotInTime, reason)
 }
 
@@ -227,6 +239,22 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bundle_that_a_paymaster_reverts_says_why() {
+        let read = |data: Vec<u8>| read_bundle(&CallOutcome::Reverted(data));
+        let nested = |inner: Vec<u8>| {
+            let reason = "AA33 reverted".to_owned();
+            FailedOpWithRevert { opIndex: U256::ZERO, reason, inner: inner.into() }.abi_encode()
+        };
+        let said = Some("AA33 reverted: no such mode".to_owned());
+        assert_eq!(read(nested(Revert::from("no such mode").abi_encode())), said);
+        let reason = "AA33 reverted: no such mode".to_owned();
+        assert_eq!(read(FailedOp { opIndex: U256::ZERO, reason }.abi_encode()), said);
+        assert_eq!(read(nested(Vec::new())), None, "too little gas says nothing either");
+        assert_eq!(read(Vec::new()), None);
+        assert_eq!(read_bundle(&CallOutcome::Returned(Vec::new())), None);
+    }
     use alloy_primitives::Bytes;
     use alloy_sol_types::SolValue;
 

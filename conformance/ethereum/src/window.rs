@@ -12,6 +12,8 @@ pub struct Window {
 const CENTURY: u64 = 100 * 366 * 86_400;
 /// The last second of the year 9999, in Unix seconds.
 const END_OF_9999: u64 = 253_402_300_799;
+/// By how much the clock of a service may differ from ours, in seconds.
+const CLOCK: u64 = 120;
 /// In EntryPoint 0.9, limits that are both above this are numbers of blocks.
 const BLOCKS: u64 = 1 << 47;
 
@@ -19,6 +21,11 @@ impl Window {
     /// Whether EntryPoint accepts the data at this time: not before the one limit, and not after the other.
     pub const fn includes(self, now: u64) -> bool {
         now >= self.valid_after && (self.valid_until == 0 || now <= self.valid_until)
+    }
+
+    /// The same by a clock that may differ from the service's.
+    pub fn includes_about(self, now: u64) -> bool {
+        [now.saturating_sub(CLOCK), now, now + CLOCK].into_iter().any(|second| self.includes(second))
     }
 
     /// Whether both limits can be meant in Unix seconds: the window is not empty, begins within a century after `now`, and ends in a year of four
@@ -52,6 +59,7 @@ mod tests {
         let times = [NOW - 1, NOW, NOW + 300, NOW + 301];
         assert_eq!(times.map(|now| window.includes(now)), [false, true, true, false]);
         assert!(Window { valid_after: 0, valid_until: 0 }.includes(NOW));
+        assert_eq!([NOW - 121, NOW - 120].map(|now| window.includes_about(now)), [false, true]);
     }
 
     #[test]

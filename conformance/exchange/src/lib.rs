@@ -305,6 +305,8 @@ pub enum Refusal {
     Signature,
     /// It reverts.
     Reverted(ContractFunctions),
+    /// It reverts, and does so for the bundler that the profile names too.
+    RevertedForBundler,
     /// The data are not valid at this time.
     NotInTime,
     /// Its validation takes more gas than its limit.

@@ -126,7 +126,8 @@ pub async fn replay(
         (finding.circumstances.connections, Pace::new(settings.args.rate, settings.args.max_requests, ends));
     let unlimited = Sponsorships::new(context.specification(), SpendingLimits::default());
     let (mut sender, _) = Sender::new(settings.transport.clone(), stop.clone(), pace, jobs, unlimited);
-    (sender.chain, sender.checks, sender.idle_time) = (chain, false, settings.args.idle.unwrap_or_default());
+    sender.chain = chain.map(|chain| chain.with_bundler(context.bundler()));
+    (sender.checks, sender.idle_time) = (false, settings.args.idle.unwrap_or_default());
     let shown_now = tokio::time::timeout_at(ends, first_results_of_now(&sender, context)).await;
     let shown_now = shown_now.ok().flatten();
     let context = shown_now.as_deref().unwrap_or(context);

@@ -194,7 +194,7 @@ fn sender_of(
     let (mut sender, notices) =
         Sender::new(settings.transport.clone(), stop.clone(), pace, settings.args.jobs(), sponsorships);
     sender.idle_time = settings.args.idle.unwrap_or_default();
-    sender.chain.clone_from(&suite.chain);
+    sender.chain = suite.chain.as_ref().map(|chain| chain.with_bundler(settings.profile.bundler()));
     sender.target.lock().comparison.knowing(settings.profile.with_chain(suite.chain.is_some()));
     (sender, notices)
 }

@@ -1,8 +1,11 @@
 //! Targets that limit how many requests they take, and runs that limit themselves.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use hyper::{HeaderMap, StatusCode};
@@ -11,7 +14,8 @@ use tempfile::tempdir;
 
 use crate::{
     binary, finish, flat, run,
-    server::{Injected, Server},
+    secrets::{artefacts, formats},
+    server::{Closed, IdleFor, Injected, Server, Unanswered, whole},
 };
 
 /// A server that answers so many requests, and then 429 with that Retry-After.
@@ -254,6 +258,101 @@ fn the_steps_of_the_page_about_staging_do_what_it_says() {
     assert!(text.contains("at most 200 sponsorships worth 0.02 ETH"), "{text}");
     assert!(text.contains("requests in flight at a time: at most "), "{text}");
     assert!(!std::fs::read_to_string(folder.path().join("paymaster.xml")).unwrap().contains(KEY));
+}
+
+/// A key in a header, from `init` to `check`, at a service that shows it in wrong answers.
+#[test]
+fn a_key_in_a_header_is_named_where_it_is_missing_or_wrong_and_is_never_shown() {
+    const KEY: &str = "k3y-0f-staging";
+    for status in [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN] {
+        let server = Server::hooked(move |_, _, response| {
+            let headers: &HeaderMap = response.extensions().get().unwrap();
+            let has_key = headers.get("x-api-key").is_some_and(|key| key == KEY);
+            let (mut head, body) = response.into_parts();
+            let mut text =
+                String::from_utf8(whole(body).into()).unwrap().replace("\"2.0\"", &format!("\"{KEY}\""));
+            if !has_key {
+                (head.status, text) = (status, "access denied".to_owned());
+            }
+            hyper::Response::from_parts(head, text.into())
+        });
+        let folder = tempdir().unwrap();
+        let run = |key: Option<&str>, arguments: &[&str]| {
+            let mut command = binary(folder.path());
+            command.args(arguments).envs(key.map(|key| ("STAGING_KEY", key)));
+            let (code, out, err) = finish(&mut command);
+            for (name, text) in artefacts(folder.path(), (out.clone(), err.clone())) {
+                assert!(!text.contains(KEY), "{name}: {text}");
+            }
+            (code, flat(&format!("{out}{err}")))
+        };
+        let key = "x-api-key: ${STAGING_KEY}";
+        let (code, text) = run(Some(KEY), &["init", &server.url(), "-H", key]);
+        assert_eq!(code, 0, "{text}");
+        let file = folder.path().join("paymaster.toml");
+        let found = std::fs::read_to_string(&file).unwrap();
+        let line = format!("headers = [\"{key}\"]");
+        assert!(found.contains(&format!("#: {line}")), "{found}");
+        std::fs::write(&file, found.replace(&format!("#: {line}"), &line)).unwrap();
+
+        let sent = server.requests();
+        let (code, text) = run(None, &["check"]);
+        assert_eq!((code, server.requests()), (2, sent), "{text}");
+        assert!(text.contains("the environment variable STAGING_KEY is not set"), "{text}");
+        let (code, text) = run(Some("another"), &["check"]);
+        assert_eq!(code, 3, "{text}");
+        assert!(
+            text.contains(&format!("HTTP {}", status.as_u16())) && text.contains("check the key"),
+            "{text}"
+        );
+        let written = formats();
+        let mut arguments = vec!["check", "--cases", "12", "--jobs", "4", "-v"];
+        arguments.extend(written.iter().map(String::as_str));
+        let (code, text) = run(Some(KEY), &arguments);
+        assert_eq!(code, 1, "{text}");
+        assert!(text.contains("breaks answer.jsonrpc") && text.contains(key), "{text}");
+        let replays = folder.path().join("paymaster-replays");
+        assert!(replays.read_dir().unwrap().count() > 0, "{text}");
+    }
+}
+
+/// A service that does not answer what comes on a connection that was idle for so long; or it closes such a connection, as every server may.
+fn forgetting(after: Duration, closes: bool) -> Server {
+    Server::hooked(move |_, _, mut response| {
+        let IdleFor(idle) = *response.extensions().get().unwrap();
+        match idle >= after {
+            true if closes => drop(response.extensions_mut().insert(Closed)),
+            true => drop(response.extensions_mut().insert(Unanswered)),
+            false => {}
+        }
+        response
+    })
+}
+
+#[test]
+fn a_service_that_forgets_idle_connections_is_found_with_idle_alone() {
+    let folder = tempdir().unwrap();
+    std::fs::write(folder.path().join("paymaster.toml"), PROFILE).unwrap();
+    let judged = |server: &Server, more: &[&str]| {
+        let url = server.url();
+        let arguments =
+            [&[url.as_str(), "--cases", "12", "--strict", "--allow-incomplete", "-v"], more].concat();
+        let (code, out, err) = run(folder.path(), &arguments);
+        (code, flat(&format!("{out}{err}")))
+    };
+    let idle = ["--rule", "http.idle-connection", "--timeout", "3s", "--idle", "1500ms"];
+    let (code, text) = judged(&forgetting(Duration::from_secs(1), false), &idle);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("breaks http.idle-connection"), "{text}");
+    assert!(text.contains("on the same connection after it was idle"), "{text}");
+    // A server may close a connection that was idle: what comes on it is sent again on a new one.
+    let (code, text) = judged(&forgetting(Duration::from_secs(1), true), &idle);
+    assert_eq!(code, 0, "{text}");
+    assert!(!text.contains("breaks http.idle-connection") && text.contains("1 rule: 1 passed"), "{text}");
+    // No connection of a run is idle for that long by chance.
+    let (code, text) = judged(&forgetting(Duration::from_mins(10), false), &[]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("not tried: no connection was kept idle (--idle 5s)"), "{text}");
 }
 
 /// A service without token mode: each valid request in it is refused with one message.

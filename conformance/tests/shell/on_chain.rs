@@ -6,7 +6,7 @@ use std::{
 };
 
 use alloy_primitives::{Address, B256, Bytes as Data, U256, hex};
-use alloy_sol_types::SolValue;
+use alloy_sol_types::{Revert, SolError, SolValue};
 use bytes::Bytes;
 use http_body_util::Full;
 use paymaster_ethereum::{
@@ -25,6 +25,9 @@ use crate::{
 const GAS: u64 = 20_000;
 /// An address without code.
 const NOWHERE: &str = "0x00000000000000000000000000000000000000ee";
+/// A bundler for which the contract reverts as for everyone.
+const BUNDLER: &str = "0x00000000000000000000000000000000000000b1";
+const REASON: &str = "no such signature";
 
 fn profile() -> String {
     to_profile("erc-7677", &Config::default(), &[]).unwrap()
@@ -49,6 +52,8 @@ fn node_after(chain: u64, operations: u64) -> (Server, Arc<Mutex<BTreeSet<String
         let validated = |call: &Value| validated(call, chain, signer, U256::from(operations));
         let mut answer = if method == "eth_chainId" {
             json!({ "result": format!("{chain:#x}") })
+        } else if EntryPointVersion::at(params[0]["to"].as_str().unwrap()).is_some() && params[2].is_null() {
+            bundled(&params[0])
         } else if params[2].is_null() {
             validated(&params[0])
         } else {
@@ -60,6 +65,16 @@ fn node_after(chain: u64, operations: u64) -> (Server, Arc<Mutex<BTreeSet<String
         response
     });
     (server, asked)
+}
+
+/// What `handleOps` does for an operation whose paymaster reverts: for another bundler it has another reason.
+fn bundled(call: &Value) -> Value {
+    let is_known = call["from"].as_str().unwrap().eq_ignore_ascii_case(BUNDLER);
+    let reason = format!("AA33 reverted: {}", if is_known { REASON } else { "bundler not allowed" });
+    // FailedOp(uint256,string)
+    let data = [hex!("220266b6").to_vec(), (U256::ZERO, reason).abi_encode_params()].concat();
+    let data = hex::encode_prefixed(data);
+    json!({ "error": { "code": 3, "message": "execution reverted", "data": data } })
 }
 
 /// Whether the call succeeds that the EntryPoint makes with its other code: the gas, the contract and the data are in the data of the outer call.
@@ -78,7 +93,8 @@ fn validated(call: &Value, chain: u64, signer: Address, sender_nonce: U256) -> V
         return json!({ "result": "0x" });
     }
     let data = hex::decode(call["data"].as_str().unwrap()).unwrap();
-    let revert = || json!({ "error": { "code": 3, "message": "execution reverted", "data": "0x" } });
+    let reason = hex::encode_prefixed(Revert::from(REASON).abi_encode());
+    let revert = || json!({ "error": { "code": 3, "message": "execution reverted", "data": reason } });
     if !call["gas"].is_string() {
         // The contract has verifyingSigner(), and no list of bundlers.
         let has_it = data == signer_call();
@@ -278,6 +294,25 @@ fn a_count_of_operations_and_a_suffix_of_0_9_that_are_wrong_are_broken() {
     let (code, out) = judged(&server.url(), &own, &profile());
     assert_eq!(code, 1, "{out}");
     assert!(out.contains("breaks data.accepted ") && out.contains("AA33"), "{out}");
+}
+
+#[test]
+fn a_revert_counts_where_a_bundler_of_the_profile_gets_it_too_for_the_same_reason() {
+    let (own, _) = node(chain_id());
+    let reverting = stubs(|result| end_with(result, "05"));
+    let profile = profile();
+    let (nameless, _) = profile.split_once("[contract]").unwrap();
+    let with = |bundler: &str| format!("{nameless}[contract]\nbundler = \"{bundler}\"\n");
+    let (code, out) = judged(&reverting.url(), &own, &with(BUNDLER));
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("breaks stub.simulates ") && out.contains(REASON), "{out}");
+    let token = with(BUNDLER).replacen("[service]", "[service]\ncontext = { token = \"USDC\" }", 1);
+    assert!(token.contains("USDC"), "{token}");
+    for accuses_nobody in [with(NOWHERE), token] {
+        let (_, out) = judged(&reverting.url(), &own, &accuses_nobody);
+        assert!(!out.contains("breaks stub.simulates"), "{out}");
+        assert!(out.contains("a revert that may have another reason"), "{out}");
+    }
 }
 
 #[test]

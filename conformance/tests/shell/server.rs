@@ -4,9 +4,10 @@ use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener},
     sync::{
-        Arc, LazyLock,
+        Arc, LazyLock, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -19,7 +20,7 @@ use serde_json::Value;
 use tokio::net::TcpSocket;
 
 /// What a hook sees and may change: the number of the request, its body, and the answer of the reference server, which has the headers of the
-/// request as an extension.
+/// request and [`IdleFor`] as extensions.
 pub(crate) type Hook = dyn Fn(usize, &[u8], Response<Full<Bytes>>) -> Response<Full<Bytes>> + Send + Sync;
 
 /// Put into the extensions of a response by a hook: the request is never answered.
@@ -29,6 +30,10 @@ pub(crate) struct Unanswered;
 /// The same: the connection is closed without an answer.
 #[derive(Clone)]
 pub(crate) struct Closed;
+
+/// How long the connection of a request was idle before it; zero on a new connection.
+#[derive(Clone, Copy)]
+pub(crate) struct IdleFor(pub(crate) Duration);
 
 /// A server that answers until it is dropped. Its port stays taken: connections are refused from then on.
 pub(crate) struct Server {
@@ -61,8 +66,17 @@ impl Server {
                 let (hook, service, counter) =
                     (Arc::clone(&hook), Arc::clone(&service), Arc::clone(&counter));
                 tokio::spawn(async move {
+                    let answered: Arc<Mutex<Option<Instant>>> = Arc::default();
                     let answer = service_fn(move |request| {
-                        answer(request, Arc::clone(&hook), Arc::clone(&service), Arc::clone(&counter))
+                        let (hook, service, counter) =
+                            (Arc::clone(&hook), Arc::clone(&service), Arc::clone(&counter));
+                        let answered = Arc::clone(&answered);
+                        async move {
+                            let idle = answered.lock().unwrap().map_or(Duration::ZERO, |at| at.elapsed());
+                            let response = answer(request, IdleFor(idle), hook, service, counter).await;
+                            *answered.lock().unwrap() = Some(Instant::now());
+                            response
+                        }
                     });
                     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
                 });
@@ -107,6 +121,7 @@ pub(crate) fn whole(body: Full<Bytes>) -> Bytes {
 
 async fn answer(
     request: Request<Incoming>,
+    idle: IdleFor,
     hook: Arc<Hook>,
     service: Arc<Service>,
     counter: Arc<AtomicUsize>,
@@ -119,6 +134,7 @@ async fn answer(
     let mut response = Response::new(Full::new(reply.body.unwrap_or_default().into()));
     *response.status_mut() = hyper::StatusCode::from_u16(reply.status).unwrap();
     response.extensions_mut().insert(headers);
+    response.extensions_mut().insert(idle);
     response
         .headers_mut()
         .insert("content-type", hyper::header::HeaderValue::from_static("application/json"));

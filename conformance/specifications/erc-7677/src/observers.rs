@@ -81,9 +81,7 @@ fn unasked(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<Strin
             Some(Simulation::Unclear(reason) | Simulation::Refused(Refusal::NotDeployed, reason)) => {
                 values.push(reason.clone());
             }
-            Some(Simulation::Refused(Refusal::Reverted(of_contract), _))
-                if !revert_accuses(view, *of_contract, knowledge) =>
-            {
+            Some(Simulation::Refused(refusal, _)) if !revert_accuses(view, *refusal, knowledge) => {
                 let why = "a revert that may have another reason";
                 values.push(why.to_owned());
             }

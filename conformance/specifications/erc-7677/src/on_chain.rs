@@ -9,8 +9,8 @@ use paymaster_engine::{
     simulation::{NodeFacts, NodeStep, Simulate},
 };
 use paymaster_ethereum::{
-    CallOutcome, EntryPointVersion, NodeError, Operation, PaymasterValidation, bundler_call, eth_call,
-    limited_call, read_validation, signer_call, validation_call,
+    CallOutcome, EntryPointVersion, NodeError, Operation, PaymasterValidation, bundle_call, bundler_call,
+    eth_call, limited_call, read_bundle, read_validation, signer_call, validation_call,
 };
 use paymaster_exchange::{ContractFunctions, Exchange, Refusal, Simulation};
 
@@ -30,6 +30,8 @@ struct Completed {
     chain_id: u64,
     is_stub: bool,
     is_final: bool,
+    /// Who is asked after a revert, where the context names no token: a sender may lack it.
+    bundler: Option<Address>,
     /// The gas limit of validation that the result has.
     gas_limit: Option<U256>,
     /// Why the node is not asked.
@@ -50,7 +52,10 @@ impl Completed {
         });
         // The account's delegate enters the hash, and an invented account has none.
         let is_delegated = operation.init_code.starts_with(&[0x77, 0x02]);
+        let context = call.envelope["params"][3].to_string().to_ascii_lowercase();
+        let may_take_tokens = ["0x", "token"].iter().any(|word| context.contains(word));
         Some(Self {
+            bundler: node.bundler.as_ref().filter(|_| !may_take_tokens).and_then(|text| text.parse().ok()),
             chain_id: node.chain,
             is_stub: is_stub(call.pair),
             is_final: result.get("isFinal").is_some_and(|value| *value == true),
@@ -158,6 +163,8 @@ enum Question {
     HasSigner,
     /// After a revert: whether the contract has a list of bundlers.
     HasBundlers,
+    /// After a revert: whether it reverts for the same reason where this bundler sends the operation.
+    OfBundler(Address),
 }
 
 impl Simulate for OnChain {
@@ -179,11 +186,17 @@ impl Simulate for OnChain {
 impl OnChain {
     /// Notes the answer to a question.
     fn note(&mut self, asked: Question, called: Result<CallOutcome, NodeError>) {
-        if let Simulation::Refused(Refusal::Reverted(functions), _) = &mut self.found {
-            let returned = matches!(called, Ok(CallOutcome::Returned(data)) if data.len() == 32);
-            match asked {
-                Question::HasSigner => functions.verifying_signer = returned,
-                _ => functions.is_bundler_allowed = returned,
+        if let Simulation::Refused(refusal @ Refusal::Reverted(_), reason) = &mut self.found {
+            let returned = matches!(&called, Ok(CallOutcome::Returned(data)) if data.len() == 32);
+            match (asked, &mut *refusal) {
+                (Question::HasSigner, Refusal::Reverted(functions)) => functions.verifying_signer = returned,
+                (Question::HasBundlers, Refusal::Reverted(functions)) => {
+                    functions.is_bundler_allowed = returned;
+                }
+                _ if called.ok().and_then(|called| read_bundle(&called)).as_ref() == Some(reason) => {
+                    *refusal = Refusal::RevertedForBundler;
+                }
+                _ => {}
             }
             return;
         }
@@ -194,7 +207,9 @@ impl OnChain {
         match outcome {
             Simulation::Accepted => return,
             Simulation::Refused(Refusal::Reverted(_), _) => {
-                self.questions = VecDeque::from([Question::HasSigner, Question::HasBundlers]);
+                let of_bundler = self.completed.bundler.map(Question::OfBundler);
+                self.questions =
+                    [Question::HasSigner, Question::HasBundlers].into_iter().chain(of_bundler).collect();
             }
             _ => self.questions.clear(),
         }
@@ -209,10 +224,16 @@ impl OnChain {
             _ => {}
         }
         let mut operation = self.completed.operation.clone();
-        if question == Question::OtherLimits {
+        // The limits of a request for a stub may be zero, and nothing is signed in it.
+        let is_open = self.may_be_unsigned && matches!(question, Question::OfBundler(_));
+        if question == Question::OtherLimits || is_open {
             operation.call_gas_limit = U256::from(77_000);
             operation.verification_gas_limit = U256::from(210_000);
             operation.pre_verification_gas = U256::from(61_000);
+        }
+        if let Question::OfBundler(bundler) = question {
+            let entry_point = operation.version.address();
+            return eth_call(Some(bundler), entry_point, &bundle_call(&operation, bundler), None);
         }
         let (entry_point, data) = self.completed.validation(&operation);
         let [limit, _] = operation.paymaster_gas_limits();
@@ -282,7 +303,7 @@ mod tests {
     const NOW: u64 = 1_700_000_000;
     const PAYMASTER: &str = "0x2222222222222222222222222222222222222222";
 
-    const NODE: NodeFacts = NodeFacts { chain: CHAIN, entry_point: None };
+    const NODE: NodeFacts = NodeFacts { chain: CHAIN, entry_point: None, bundler: None };
 
     fn started(method: &str, operation: Value, more: Value) -> Box<dyn Simulate> {
         simulation(&exchange(method, operation, more), &NODE).unwrap()

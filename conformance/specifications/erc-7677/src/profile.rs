@@ -107,6 +107,12 @@ pub struct Contract {
     /// The account whose signature the contract accepts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<String>,
+    /// How many flags Coinbase's contract reads, whose editions differ: without it, their signatures are not checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flags: Option<u8>,
+    /// A bundler that may send the operations, whose senders can pay where a token is taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bundler: Option<String>,
 }
 
 impl Contract {
@@ -196,8 +202,14 @@ fn check(profile: &Profile) -> Result<(), String> {
             ));
         }
     }
-    if profile.contract.signer.is_some() && profile.contract.signer().is_none() {
-        return Err("contract.signer is no address: write 0x and 40 hex digits".to_owned());
+    let Contract { signer, bundler, flags, .. } = &profile.contract;
+    for (name, address) in [("signer", signer), ("bundler", bundler)] {
+        if address.as_deref().is_some_and(|address| address.parse::<Address>().is_err()) {
+            return Err(format!("contract.{name} is no address: write 0x and 40 hex digits"));
+        }
+    }
+    if flags.is_some_and(|flags| flags != 3) {
+        return Err("contract.flags is not 3, the only number whose layout is known: leave the line out, and signatures are not checked".to_owned());
     }
     Ok(())
 }
@@ -288,6 +300,19 @@ mod tests {
     }
 
     #[test]
+    fn signatures_of_coinbase_s_contract_are_checked_where_the_profile_states_its_flags() {
+        let contract = |flags: &str| {
+            let text = format!(
+                "service.chain-id = 8453\ncontract = {{ kind = {{ \"0.7\" = \"coinbase-0.7\" }}, signer = \"0x00000000000000000000000000000000000000a3\"{flags} }}"
+            );
+            Target::new(read(&text).unwrap()).contract(EntryPointVersion::V07)
+        };
+        assert_eq!(contract(""), None);
+        let (kind, _, chain) = contract(", flags = 3").unwrap();
+        assert_eq!((kind, chain), (ContractKind::Coinbase07, 8_453));
+    }
+
+    #[test]
     fn bad_input_is_named_with_a_remedy() {
         for (text, place, remedy) in [
             (r#"service.entry-points = ["0.5"]"#, "service.entry-points[0]", "0.6, 0.7, 0.8 or 0.9"),
@@ -295,6 +320,8 @@ mod tests {
             ("service.chain-id = 0", "service.chain-id", "chain-id = 8453"),
             (r#"service.context = "policy""#, "service.context", "write a table"),
             (r#"contract.signer = "0x12""#, "contract.signer", "40 hex digits"),
+            (r#"contract.bundler = "bundler""#, "contract.bundler", "40 hex digits"),
+            ("contract.flags = 2", "contract.flags", "leave the line out"),
             (r#"contract.kind = { "0.6" = "verifying-0.7" }"#, "contract.kind.\"0.6\"", "verifying-0.6"),
             (r#"operations.refused = [{ sender = "x" }]"#, "operations.refused[0].sender", "40 hex digits"),
             (

@@ -190,7 +190,8 @@ impl Target {
     /// The contract for a version, its signer and its chain, where signatures can be checked.
     pub fn contract(&self, version: EntryPointVersion) -> Option<(ContractKind, Address, u64)> {
         let kind = self.profile.contract.of(version)?;
-        let is_checked = !matches!(kind, ContractKind::Coinbase06 | ContractKind::Coinbase07);
+        let has_editions = matches!(kind, ContractKind::Coinbase06 | ContractKind::Coinbase07);
+        let is_checked = !has_editions || self.profile.contract.flags.is_some();
         let chain = self.chain_id().filter(|_| is_checked && self.chain_is_sure())?;
         Some((kind, self.profile.contract.signer()?, chain))
     }
@@ -316,6 +317,10 @@ impl From<Profile> for Arc<dyn Knowledge> {
 impl Knowledge for Target {
     fn specification(&self) -> &'static Specification {
         &SPECIFICATION
+    }
+
+    fn bundler(&self) -> Option<String> {
+        self.profile.contract.bundler.clone()
     }
 
     fn requirement(&self, call: &Call) -> Requirement {

@@ -257,13 +257,13 @@ static STATEMENTS: &[Statement] = &[
     untested("P3", "it says what a contract signs: data.signature checks it", &[17]),
     untested(
         "P4",
-        "its flags differ between editions of the contract, so that no signature is judged by it",
+        "it says what a contract signs: data.signature checks it where the profile states contract.flags",
         &[17],
     ),
     tested("K1", &[(Note, &["observed.node"])], &[], &[]),
     untested(
         "K2",
-        "a whole handleOps takes a bundler and a signed account, and K1 shows the same of the data",
+        "K1 shows the same of the data; where the profile names a bundler, its handleOps confirms a revert",
         &[],
     ),
     untested("K3", "it says which clock counts: data.accepted compares the times with ours", &[]),
@@ -281,7 +281,8 @@ static STATEMENTS: &[Statement] = &[
     ),
 ];
 
-/// Faults that only a node shows, or that no answer shows.
+/// F60, a postOp that has too little gas: since EntryPoint 0.7, the only versions with a limit of it, `handleOps` returns all the same, and an
+/// event alone tells it, which no call returns.
 const FAULTS_OF_A_CHAIN: [u8; 1] = [60];
 
 #[test]

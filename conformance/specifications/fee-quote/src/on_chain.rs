@@ -12,8 +12,8 @@ use paymaster_engine::{
     simulation::{NodeFacts, NodeStep, Simulate},
 };
 use paymaster_schemas::Mode;
-use serde_json::{Value, json};
-use std::mem;
+use serde_json::json;
+use std::{mem, time::UNIX_EPOCH};
 
 use paymaster_ethereum::{
     CallOutcome, EntryPointVersion, Operation, SimulationOutcome, eth_call, hash_call, hex_bytes, read_hash,
@@ -32,7 +32,8 @@ pub(crate) fn simulation(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dy
     let (operation, pays_in_tokens) = (completed(exchange)?, pays_in_tokens(exchange));
     let given = node.entry_point.as_deref().and_then(|address| address.parse().ok());
     let entry_point = given.unwrap_or(EntryPointVersion::V06.address());
-    Some(Box::new(OnChain { operation, pays_in_tokens, entry_point, now: 0, last: Asked::Nothing }))
+    let now = exchange.received?.duration_since(UNIX_EPOCH).ok()?.as_secs();
+    Some(Box::new(OnChain { operation, pays_in_tokens, entry_point, now, last: Asked::Nothing }))
 }
 
 /// The simulation of the whole operation, and of the call of its paymaster alone where the account makes the whole fail.
@@ -40,7 +41,7 @@ struct OnChain {
     operation: Operation,
     pays_in_tokens: bool,
     entry_point: Address,
-    /// The time of the last block, in Unix seconds.
+    /// When the answer came, by our clock, in Unix seconds.
     now: u64,
     last: Asked,
 }
@@ -48,7 +49,6 @@ struct OnChain {
 /// What was asked last.
 enum Asked {
     Nothing,
-    Time,
     Whole,
     /// The hash of the operation, because the simulation of the whole failed for this reason.
     Hash(String),
@@ -67,11 +67,7 @@ impl OnChain {
         let called = || CallOutcome::read(answer).map_err(|cause| cause.to_string());
         let (operation, pays_in_tokens) = (&self.operation, self.pays_in_tokens);
         let (asked, step) = match mem::replace(&mut self.last, Asked::Nothing) {
-            Asked::Nothing => (Asked::Time, NodeStep::Ask("eth_getBlockByNumber", json!(["latest", false]))),
-            Asked::Time => {
-                self.now = time(answer)?;
-                (Asked::Whole, call(None, self.entry_point, &simulation_call(operation)))
-            }
+            Asked::Nothing => (Asked::Whole, call(None, self.entry_point, &simulation_call(operation))),
             Asked::Whole => {
                 let why = match read_simulation(&called()?, pays_in_tokens, self.now) {
                     SimulationOutcome::Final(simulation) => return Ok(NodeStep::Known(simulation)),
@@ -101,18 +97,6 @@ impl OnChain {
 
 fn call(from: Option<Address>, to: Address, data: &[u8]) -> NodeStep {
     NodeStep::Ask("eth_call", eth_call(from, to, data, None))
-}
-
-/// The time of the last block, in Unix seconds.
-fn time(answer: &[u8]) -> Result<u64, String> {
-    let reply: Value =
-        serde_json::from_slice(answer).map_err(|_| "the answer is not that of a JSON-RPC node".to_owned())?;
-    if reply["result"].is_null() {
-        return Err(format!("eth_getBlockByNumber was not answered: {}", reply["error"]));
-    }
-    let time = reply["result"]["timestamp"].as_str().and_then(|text| text.strip_prefix("0x"));
-    time.and_then(|digits| u64::from_str_radix(digits, 16).ok())
-        .ok_or_else(|| "the block of the node has no timestamp".to_owned())
 }
 
 /// The operation of an exchange whose result carries a paymasterAndData, `0x` alone excepted.

@@ -27,7 +27,8 @@ impl Chain {
     /// When the node does not answer, or there is no contract. The message shows no path of the node's URL.
     pub async fn connect(transport: Transport, entry_point: Option<Address>) -> Result<Self, String> {
         let address = transport.target.address();
-        let facts = NodeFacts { chain: 0, entry_point: entry_point.map(|address| address.to_string()) };
+        let entry_point_text = entry_point.map(|address| address.to_string());
+        let facts = NodeFacts { chain: 0, entry_point: entry_point_text, bundler: None };
         let mut node = Node { transport, facts };
         let failed = |cause: String| format!("the chain at {address}: {cause}");
         node.facts.chain = node.chain_id().await.map_err(failed)?;
@@ -39,6 +40,12 @@ impl Chain {
             }
         }
         Ok(Self(Arc::new(node)))
+    }
+
+    /// The same chain, where the target's operations are sent by this bundler.
+    pub(crate) fn with_bundler(&self, bundler: Option<String>) -> Self {
+        let Node { transport, facts } = &*self.0;
+        Self(Arc::new(Node { transport: transport.clone(), facts: NodeFacts { bundler, ..facts.clone() } }))
     }
 
     /// Simulates what an exchange returned; none where it returned nothing to simulate.

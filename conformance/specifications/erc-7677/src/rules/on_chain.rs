@@ -5,7 +5,7 @@ use paymaster_engine::{
     rules::{Advice, Check, Report, Rule, View},
 };
 use paymaster_ethereum::EntryPointVersion;
-use paymaster_exchange::{ContractFunctions, Refusal, Simulation};
+use paymaster_exchange::{Refusal, Simulation};
 
 use crate::{
     kinds::{is_stub, version},
@@ -71,11 +71,7 @@ fn outcome<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(
     }
     match view.on_chain? {
         Simulation::Accepted => Some(Ok(())),
-        Simulation::Refused(Refusal::Reverted(of_contract), _)
-            if !revert_accuses(view, *of_contract, knowledge) =>
-        {
-            None
-        }
+        Simulation::Refused(refusal, _) if !revert_accuses(view, *refusal, knowledge) => None,
         // That is another rule.
         Simulation::WithinGas | Simulation::Refused(Refusal::OverGasLimit, _) | Simulation::Unclear(_) => {
             None
@@ -85,22 +81,29 @@ fn outcome<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(
 }
 
 /// Whether a revert can only come from the data: the profile names the contract, which has the functions of that kind, the data let every
-/// bundler send the operation (a call of ours has no bundler), and no token is paid, which the sender may lack.
-pub(crate) fn revert_accuses(
-    view: &View<'_>,
-    functions: ContractFunctions,
-    knowledge: &dyn Knowledge,
-) -> bool {
+/// bundler send the operation (a call of ours has no bundler), and no token is paid, which the sender may lack. Where a bundler's call reverts
+/// too, the last of these is enough. A signature of
+/// another length than 64 or 65 bytes reverts for everyone. Another refusal accuses.
+pub(crate) fn revert_accuses(view: &View<'_>, refusal: Refusal, knowledge: &dyn Knowledge) -> bool {
+    let functions = match refusal {
+        Refusal::Reverted(functions) => Some(functions),
+        Refusal::RevertedForBundler => None,
+        _ => return true,
+    };
     let operation = judged(view, knowledge).and_then(|(_, result)| completed(view.valid_call()?, result));
     let Some((operation, contract)) = operation.and_then(|operation| {
         let contract = Target::of(knowledge).profile.contract.of(operation.version)?;
         Some((operation, contract))
     }) else {
-        return false;
+        return functions.is_none();
     };
-    let may_only_come_from_the_data =
-        contract.read(&operation).map_or(true, |terms| terms.any_bundler && terms.token.is_none());
-    contract.functions() == functions && may_only_come_from_the_data
+    let is_of_kind = functions.is_none_or(|functions| functions == contract.functions());
+    let may_send = |any_bundler| any_bundler || functions.is_none();
+    is_of_kind
+        && contract.read(&operation).map_or(true, |terms| {
+            let has_no_signature = ![64, 65].contains(&terms.signature.len());
+            has_no_signature || may_send(terms.any_bundler) && terms.token.is_none()
+        })
 }
 
 fn accepted(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
@@ -125,7 +128,7 @@ fn simulates(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report)
         return;
     }
     match outcome(stub, knowledge) {
-        Some(Err((Refusal::Reverted(_), reason))) => {
+        Some(Err((Refusal::Reverted(_) | Refusal::RevertedForBundler, reason))) => {
             report.broken(
                 place_of_data(stub),
                 "a stub with which validation does not revert",

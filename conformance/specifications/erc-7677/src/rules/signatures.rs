@@ -270,9 +270,6 @@ fn all_differ(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report
     }
 }
 
-/// By how many seconds our clock and that of the service may differ.
-const CLOCK: u64 = 120;
-
 /// The largest time that a contract can store.
 const LATEST: u64 = (1 << 48) - 1;
 
@@ -285,8 +282,7 @@ pub(crate) fn is_open(version: EntryPointVersion, mut window: Window, now: u64) 
     if version == EntryPointVersion::V09 && window.is_of_blocks() {
         return true;
     }
-    let mut seconds = [now.saturating_sub(CLOCK), now, now + CLOCK].into_iter();
-    seconds.any(|second| window.includes(second)) && window.is_plausible(now)
+    window.includes_about(now) && window.is_plausible(now)
 }
 
 fn window(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {

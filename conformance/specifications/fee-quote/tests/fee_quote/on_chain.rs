@@ -1,10 +1,15 @@
 //! What nodes and EntryPoint v0.6 return, put together here word by word, and what is read from it. The whole way, with a real
 //! chain: `interop/chain`.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use alloy_primitives::hex;
-use paymaster_engine::{cases::case::Role, rules::View, session::judge::Judge};
+use paymaster_engine::{
+    cases::case::Role,
+    rules::View,
+    session::judge::Judge,
+    simulation::{NodeFacts, NodeStep},
+};
 use paymaster_ethereum::{
     CallOutcome, SimulationOutcome, read_paymaster_call, read_simulation, simulation_call, validation_call,
 };
@@ -12,6 +17,7 @@ use paymaster_exchange::{Exchange, Refusal, Response, Simulation};
 use paymaster_fee_quote::{
     SPECIFICATION,
     on_chain::{completed, pays_in_tokens},
+    relations::ON_CHAIN,
     target::context::Context,
 };
 use serde_json::{Value, json};
@@ -57,7 +63,7 @@ fn the_whole_simulation_is_read() {
     assert_eq!(read(&validation_result(false, 0, LATER)), SimulationOutcome::Final(Simulation::Accepted));
     assert_eq!(read(&validation_result(false, 0, 0)), SimulationOutcome::Final(Simulation::Accepted));
     for called in [
-        validation_result(false, 0, NOW - 1),
+        validation_result(false, 0, NOW - 200),
         validation_result(false, LATER, 0),
         failed_op("AA31 paymaster deposit too low"),
     ] {
@@ -80,9 +86,11 @@ fn the_whole_simulation_is_read() {
 fn the_outcome_of_calling_the_paymaster_directly_is_read() {
     let read = |called: &CallOutcome| read_paymaster_call(called, false, NOW);
     assert_eq!(read(&validated(0, 0, LATER)), Simulation::Accepted);
+    // The clocks of service and run may differ.
+    assert_eq!(read(&validated(0, NOW + 100, LATER)), Simulation::Accepted);
     for (called, code) in [
         (validated(1, 0, LATER), "AA34"),
-        (validated(0, 0, NOW - 1), "AA32"),
+        (validated(0, 0, NOW - 200), "AA32"),
         (validated(0, LATER, 0), "AA32"),
         (CallOutcome::Returned(Vec::new()), "AA30"),
         (CallOutcome::Returned(vec![0; 7]), "AA33"),
@@ -165,6 +173,27 @@ fn the_operation_is_the_one_of_the_request_with_what_the_answer_returned() {
     let own = validation_call(&operation, [7; 32].into());
     assert_eq!(own[4..][32..64], [7; 32]);
     assert_eq!(own[4..][64..96], bytes(&word((1003 + 3 * 1002 + 1001) * 20)));
+}
+
+#[test]
+fn the_times_are_compared_with_our_clock_whatever_the_last_block_of_the_chain_says() {
+    let simulated = |after: u64, until: u64| {
+        let mut exchange = exchange(&sponsored(&format!("0x{}aabb", "22".repeat(20))));
+        exchange.received = Some(UNIX_EPOCH + Duration::from_secs(NOW));
+        let node = NodeFacts { chain: 1, entry_point: None, bundler: None };
+        let mut simulation = ON_CHAIN.simulation.unwrap()(&exchange, &node).unwrap();
+        let asked = simulation.next(None);
+        assert!(matches!(asked, NodeStep::Ask("eth_call", _)), "{asked:?}");
+        let CallOutcome::Reverted(data) = validation_result(false, after, until) else { panic!() };
+        let error = json!({ "message": "execution reverted", "data": hex::encode_prefixed(data) });
+        match simulation.next(Some(json!({ "error": error }).to_string().as_bytes())) {
+            NodeStep::Known(outcome) => outcome,
+            NodeStep::Ask(method, params) => panic!("{method} {params}"),
+        }
+    };
+    assert_eq!(simulated(NOW, LATER), Simulation::Accepted);
+    let refused = simulated(0, NOW - 200);
+    assert!(matches!(refused, Simulation::Refused(Refusal::NotInTime, _)), "{refused:?}");
 }
 
 #[test]

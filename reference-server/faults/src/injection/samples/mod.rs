@@ -111,6 +111,8 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
         format!("[{plain},{second},{unknown}]"),
         format!("[{plain},{}]", plain.replace("\"id\":30", "\"id\":\"30\"")),
         format!("[{}]", [plain.as_str(); 9].join(",")),
+        json!([request(1, SPONSOR, operation(), sponsored()), request(2, SPONSOR, refused(), sponsored())])
+            .to_string(),
         notification.to_string(),
         unknown.to_owned(),
         unknown.replace("pm_unknown", "eth_chainId"),

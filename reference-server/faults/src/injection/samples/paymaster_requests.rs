@@ -84,7 +84,10 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
     requests.extend(single_requests());
     let spaced = data_request().to_string().replace("\"method\":", "\"method\": ");
     let batch = json!([with_nonce("0xb"), with_nonce("0xc")]).to_string();
-    let texts = requests.iter().map(Value::to_string).chain([spaced, batch]);
+    let mut denied = with_nonce("0xb");
+    denied["params"][0]["sender"] = PolicyConfig::DENIED_SENDER.into();
+    let partly_denied = json!([with_nonce("0xb"), denied]).to_string();
+    let texts = requests.iter().map(Value::to_string).chain([spaced, batch, partly_denied]);
     texts.map(String::into_bytes).collect()
 }
 
