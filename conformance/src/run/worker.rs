@@ -125,6 +125,9 @@ fn waited(exchanges: &[Exchange]) -> impl Iterator<Item = Duration> {
     })
 }
 
+/// How often a group is sent again whose answers state a limit.
+const SENT_FOR_A_LIMIT: usize = 3;
+
 /// The groups of two requests. Where the target stops answering, one of them may have ended it: it may answer such a request before it ends.
 #[derive(Debug, Default)]
 pub(crate) struct LastRequests {
@@ -170,18 +173,21 @@ impl Work {
                 };
                 let mut delivered = deliver(&mut share).await;
                 let mut is_judged = false;
-                if let Ok(exchanges) = &delivered
-                    && self.may_state_limit(exchanges)
-                {
+                // What is sent again may come when the limit is reached again.
+                for _ in 0..SENT_FOR_A_LIMIT {
+                    let exchanges = delivered.as_ref().ok();
+                    let Some(exchanges) = exchanges.filter(|sent| self.may_state_limit(sent)) else { break };
                     is_judged = exchanges.iter().all(is_answered)
                         && self.sessions.with(|session| session.judge_if_unbroken(&group, exchanges));
-                    if !is_judged && self.sessions.with(|session| session.is_broken_by(&group, exchanges)) {
-                        // The groups that this one waits for may need its memory.
-                        share = self.sender.share();
-                        if self.sender.states_limit(&group, exchanges).await {
-                            delivered = deliver(&mut share).await;
-                        }
+                    if is_judged || !self.sessions.with(|session| session.is_broken_by(&group, exchanges)) {
+                        break;
                     }
+                    // The groups that this one waits for may need its memory.
+                    share = self.sender.share();
+                    if !self.sender.states_limit(&group, exchanges).await {
+                        break;
+                    }
+                    delivered = deliver(&mut share).await;
                 }
                 Some((group, delivered, share, is_judged))
             };
