@@ -216,6 +216,7 @@ impl Context {
             Expectation::Sponsored
         } else if gets_a_result {
             match (operations.sponsors(), Mode::of(pair)) {
+                (Sponsors::Any, _) if self.has_refused_sender(operation) => Expectation::Accepted,
                 // The content of webhookData may decide (section 4.2, rule 1), unless the profile promises otherwise.
                 (Sponsors::Any, Mode::Sponsored) if !self.ignores_webhook_data(info) => Expectation::Accepted,
                 (Sponsors::Any, _) => Expectation::Sponsored,
@@ -262,6 +263,14 @@ impl Context {
         let operations = &self.profile.operations;
         let listed = |known| is_listed_as(known, operation, true, operations);
         operations.sponsorable.iter().position(listed)
+    }
+
+    /// Whether an operation has the sender of one that the profile lists as refused: it may be refused too.
+    fn has_refused_sender(&self, operation: &Value) -> bool {
+        let sender = operation["sender"].as_str().unwrap_or_default();
+        let mut listed =
+            self.profile.operations.refused.iter().filter_map(|known| known.get("sender")?.as_str());
+        listed.any(|known| known.eq_ignore_ascii_case(sender))
     }
 
     /// Whether the profile lists the sender of an operation as refused, in any letter case.

@@ -150,6 +150,9 @@ fn the_expectation_depends_on_sponsorship_info() {
         assert_eq!(tried(listed(), &other), Expectation::Unknown);
         assert_eq!(tried(refused(), &first), Expectation::Refused);
         assert_eq!(tried(refused(), &other), Expectation::Accepted);
+        // That every other operation is sponsored says nothing of the sender of one that is refused.
+        let all = Operations { sponsors: Some(Sponsors::Any), ..refused() };
+        assert_eq!(tried(all, &other), Expectation::Accepted);
     }
 }
 
