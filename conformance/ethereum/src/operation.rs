@@ -8,7 +8,6 @@ use crate::calls::{PackedUserOperation, UserOperation};
 
 /// A version of EntryPoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, strum::IntoStaticStr)]
-#[strum(const_into_str)]
 pub enum EntryPointVersion {
     #[strum(serialize = "0.6")]
     V06,
@@ -23,11 +22,6 @@ pub enum EntryPointVersion {
 impl EntryPointVersion {
     /// Every version, oldest first.
     pub const ALL: [Self; 4] = [Self::V06, Self::V07, Self::V08, Self::V09];
-
-    /// Its name: `0.7`.
-    pub const fn name(self) -> &'static str {
-        self.into_str()
-    }
 
     /// The address at which this version is deployed on every public chain.
     pub const fn address(self) -> Address {

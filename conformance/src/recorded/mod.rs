@@ -271,11 +271,8 @@ mod tests {
             (503, "", None),
             (503, "retry-after", Some("the target asked to come again later")),
         ] {
-            let response = Response {
-                status,
-                headers: vec![(header.to_owned(), "1".to_owned())],
-                body: Bytes::new().into(),
-            };
+            let response =
+                Response { status, headers: vec![(header.to_owned(), "1".to_owned())], body: "".into() };
             assert_eq!(response_skip_reason(&response), expected, "{status} {header}");
         }
     }

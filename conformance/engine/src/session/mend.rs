@@ -1,11 +1,9 @@
 //! Answers with the listed failures mended: a right value stands in the place of each wrong one. A rule that judges the mended answer, and
 //! not the one that came, waits for the listed failure alone.
 
-use std::time::UNIX_EPOCH;
-
-use bytes::Bytes;
 use paymaster_exchange::{Exchange, Response};
 use serde_json::Value;
+use std::time::UNIX_EPOCH;
 
 use crate::{json::pointer::with_indices, message::request::ParsedRequest, specification::Specification};
 
@@ -29,7 +27,7 @@ pub(super) fn mended(
         outcome: Ok(Response {
             status: 200,
             headers: response.map_or_else(Vec::new, |response| response.headers.clone()),
-            body: Bytes::from(answer.to_string()).into(),
+            body: answer.to_string().into(),
         }),
         ..exchange.clone()
     })

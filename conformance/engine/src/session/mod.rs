@@ -194,39 +194,39 @@ impl Session {
         exchanges: &[Exchange],
         left_out: impl Fn(&Rule) -> bool,
     ) -> Vec<NewlyBroken> {
-        if self.rules().is_empty() {
-            return Vec::new();
-        }
-        let views = judge::read(group, exchanges, &*self.context);
-        if !self.unjudged_answers.can_judge(&views) {
-            return Vec::new();
-        }
-        let mut judgements = self.judge.views(&views, Some(group), &*self.context);
-        judgements.retain(|judgement| !left_out(judgement.rule));
-        self.add(group, exchanges, &views, judgements)
+        let without = |judgements: &mut Vec<Judgement>| {
+            judgements.retain(|judgement| !left_out(judgement.rule));
+            true
+        };
+        self.judge_if(group, exchanges, without).unwrap_or_default()
     }
 
     /// Judges a group if no rule is broken by its exchanges. Gives whether it did; otherwise nothing is counted.
     pub fn judge_if_unbroken(&mut self, group: &Group, exchanges: &[Exchange]) -> bool {
-        let views = judge::read(group, exchanges, &*self.context);
-        let judgements = self.judge.views(&views, Some(group), &*self.context);
-        let is_unbroken = judgements.iter().all(|judgement| judgement.report.violations.is_empty());
-        if is_unbroken && !self.rules().is_empty() && self.unjudged_answers.can_judge(&views) {
-            self.add(group, exchanges, &views, judgements);
-        }
-        is_unbroken
+        let is_unbroken = |judgement: &Judgement| judgement.report.violations.is_empty();
+        self.judge_if(group, exchanges, |judgements| judgements.iter().all(is_unbroken)).is_some()
     }
 
-    fn add(
+    fn judge_if(
         &mut self,
         group: &Group,
         exchanges: &[Exchange],
-        views: &[View<'_>],
-        judgements: Vec<Judgement>,
-    ) -> Vec<NewlyBroken> {
-        observe(views, &*self.context, &mut self.tally.observations);
-        self.note_covered(group, exchanges, views, &judgements);
-        self.tally.add(group, exchanges, views, judgements, &*self.context)
+        counts: impl FnOnce(&mut Vec<Judgement>) -> bool,
+    ) -> Option<Vec<NewlyBroken>> {
+        if self.rules().is_empty() {
+            return Some(Vec::new());
+        }
+        let views = judge::read(group, exchanges, &*self.context);
+        let mut judgements = self.judge.views(&views, Some(group), &*self.context);
+        if !counts(&mut judgements) {
+            return None;
+        }
+        if !self.unjudged_answers.can_judge(&views) {
+            return Some(Vec::new());
+        }
+        observe(&views, &*self.context, &mut self.tally.observations);
+        self.note_covered(group, exchanges, &views, &judgements);
+        Some(self.tally.add(group, exchanges, &views, judgements, &*self.context))
     }
 
     /// Whether a group breaks a rule by its exchanges. Nothing is counted.

@@ -149,7 +149,7 @@ impl Target {
     /// Whether the target serves this version: the profile lists it or, where it lists none, says that an operation of it is sponsored, or the
     /// target returned a result that fits.
     pub fn serves(&self, version: EntryPointVersion) -> bool {
-        let (listed, name) = (&self.profile.service.entry_points, version.name());
+        let (listed, name): (_, &str) = (&self.profile.service.entry_points, version.into());
         if !listed.is_empty() {
             return listed.iter().any(|listed| listed == name);
         }

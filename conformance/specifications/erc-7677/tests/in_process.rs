@@ -72,7 +72,7 @@ fn send(service: &Service, change: Change<'_>, group: &Group) -> Vec<Exchange> {
             outcome: Ok(Response {
                 status,
                 headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-                body: Bytes::from(body).into(),
+                body: body.into(),
             }),
             took: Duration::ZERO,
             on_chain: None,

@@ -23,7 +23,7 @@ fn exchange(service: &Service, context: &Context, pair: Kind) -> Option<Exchange
     let response = Response {
         status: reply.status,
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-        body: Bytes::from(reply.body?).into(),
+        body: reply.body?.into(),
     };
     Some(Exchange {
         request: request.into(),

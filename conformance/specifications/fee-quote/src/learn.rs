@@ -227,7 +227,6 @@ impl Learn for Learner {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
     use serde_json::json;
 
     use super::*;
@@ -257,12 +256,8 @@ mod tests {
             received: None,
             sent_as: None,
             refused_value: None,
-            request: Bytes::from(request.to_string()).into(),
-            outcome: Ok(Response {
-                status: 200,
-                headers: Vec::new(),
-                body: Bytes::from(answer.to_string()).into(),
-            }),
+            request: request.to_string().into(),
+            outcome: Ok(Response { status: 200, headers: Vec::new(), body: answer.to_string().into() }),
             took: std::time::Duration::ZERO,
         }
     }
@@ -306,12 +301,8 @@ mod tests {
         });
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": result});
         Exchange {
-            request: Bytes::from(request.to_string()).into(),
-            outcome: Ok(Response {
-                status: 200,
-                headers: Vec::new(),
-                body: Bytes::from(answer.to_string()).into(),
-            }),
+            request: request.to_string().into(),
+            outcome: Ok(Response { status: 200, headers: Vec::new(), body: answer.to_string().into() }),
             ..quote(&json!({}), &[], &[])
         }
     }

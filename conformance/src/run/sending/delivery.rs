@@ -196,7 +196,7 @@ impl TargetState {
     /// Whether an error states a limit in words that were found out since.
     pub(crate) fn has_own_limit(&self, exchanges: &[Exchange]) -> bool {
         let own_words = &self.comparison.own_words;
-        exchanges.iter().flat_map(errors).any(|error| own_words.states_limit(error))
+        exchanges.iter().flat_map(errors).any(|error| own_words.has_limit(error))
     }
 
     /// The words of errors of which it is open whether they state a limit, each with a request that got it.
@@ -711,7 +711,7 @@ mod tests {
         let outcome = outcome.map(|(status, body)| Response {
             status,
             headers: Vec::new(),
-            body: Bytes::copy_from_slice(body.as_bytes()).into(),
+            body: body.to_owned().into(),
         });
         Exchange::new(Bytes::from_static(b"{}"), outcome, Duration::ZERO)
     }

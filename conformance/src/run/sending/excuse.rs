@@ -80,7 +80,7 @@ impl Excuse {
 fn error_of_load(exchange: &Exchange, own_words: &OwnWords) -> Option<(String, bool)> {
     errors(exchange).iter().find_map(|error| {
         let message = error.get("message")?.as_str()?;
-        let is_rate_limit = speaks_of_rate(error, message) || own_words.states_limit(error);
+        let is_rate_limit = speaks_of_rate(error, message) || own_words.has_limit(error);
         let is_overload =
             has_one_of(message, &["busy", "overload", "too many concurrent", "try again later"]);
         (is_rate_limit || is_overload).then(|| (format!("the error \"{message}\""), is_rate_limit))
@@ -133,7 +133,7 @@ mod tests {
         let outcome = outcome.map(|(status, body)| Response {
             status,
             headers: Vec::new(),
-            body: Bytes::copy_from_slice(body.as_bytes()).into(),
+            body: body.to_owned().into(),
         });
         Exchange::new(Bytes::new(), outcome, Duration::ZERO)
     }

@@ -195,14 +195,13 @@ pub(crate) fn is_answered(exchange: &Exchange) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
     use paymaster_exchange::{Response, Stage};
 
     fn exchange(answered: bool) -> Exchange {
         Exchange {
-            request: Bytes::from_static(b"{}").into(),
+            request: "{}".into(),
             outcome: if answered {
-                Ok(Response { status: 500, headers: Vec::new(), body: Bytes::new().into() })
+                Ok(Response { status: 500, headers: Vec::new(), body: "".into() })
             } else {
                 Err(Failure::Broken("gone".to_owned()))
             },
@@ -232,12 +231,9 @@ mod tests {
 
     fn answered(status: u16, body: &'static str, request: &'static str) -> Exchange {
         let mut exchange = exchange(true);
-        exchange.request = Bytes::from_static(request.as_bytes()).into();
-        exchange.outcome = exchange.outcome.map(|response| Response {
-            status,
-            body: Bytes::from_static(body.as_bytes()).into(),
-            ..response
-        });
+        exchange.request = request.into();
+        exchange.outcome =
+            exchange.outcome.map(|response| Response { status, body: body.into(), ..response });
         exchange
     }
 

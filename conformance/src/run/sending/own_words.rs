@@ -54,19 +54,14 @@ pub(crate) struct OwnWords {
 }
 
 impl OwnWords {
-    /// Whether these words state a limit.
-    pub(super) fn has_limit(&self, words: &str) -> bool {
-        self.limits.contains(words)
-    }
-
     /// Whether the words of an error state a limit.
-    pub(super) fn states_limit(&self, error: &Value) -> bool {
-        !self.limits.is_empty() && self.has_limit(&words_of(error))
+    pub(super) fn has_limit(&self, error: &Value) -> bool {
+        !self.limits.is_empty() && self.limits.contains(&words_of(error))
     }
 
     /// Whether it is still to be found out whether these words state a limit.
     pub(super) fn is_open(&self, words: &str) -> bool {
-        !self.has_limit(words)
+        !self.limits.contains(words)
             && self.answers.get(words).map_or(self.answers.len() < MOST_WORDS, |times| *times < SETTLED)
     }
 
@@ -248,7 +243,7 @@ mod tests {
                     (0..copies).map(answer).collect()
                 }
                 WordsStep::Quiet => Vec::new(),
-                WordsStep::Over => return (pauses, own_words.has_limit(&check.words)),
+                WordsStep::Over => return (pauses, own_words.limits.contains(&check.words)),
             };
         }
     }

@@ -17,13 +17,9 @@ use paymaster_client::{
     pace::Pace,
     stop::Stop,
 };
-use paymaster_engine::{
-    cases::{
-        case::{Group, Member, Order, Role},
-        protocol::keeps_idle,
-    },
-    message::{answer::Answer, request::ParsedRequest},
-    specification::Specification,
+use paymaster_engine::cases::{
+    case::{Group, Member, Order, Role},
+    protocol::keeps_idle,
 };
 use paymaster_exchange::{Body, Exchange, Failure, Stage};
 use tokio::sync::{Semaphore, mpsc};
@@ -91,7 +87,6 @@ pub(crate) struct Sender {
     pub(crate) reports_exchanges: bool,
     /// Where returned operations are simulated.
     pub(crate) chain: Option<Chain>,
-    specification: &'static Specification,
     /// What the target was asked to pay for.
     pub(crate) sponsorships: Mutex<Sponsorships>,
     /// How many requests are in flight, and the most that there were.
@@ -127,7 +122,6 @@ impl Sender {
             chain: None,
             in_flight: AtomicUsize::default(),
             most_in_flight: AtomicUsize::default(),
-            specification: sponsorships.specification,
             sponsorships: Mutex::new(sponsorships),
         };
         (sender, receiver)
@@ -392,8 +386,6 @@ impl Sender {
             self.in_flight.fetch_sub(1, Ordering::Relaxed);
             // A pause counts from the answer that asks for it: the probe below may have waited for the pause of another one.
             let came = tokio::time::Instant::now();
-            // What is read of both is kept with them: nobody waits for that at the lock below.
-            let _ = (ParsedRequest::read(&exchange.request, self.specification), Answer::of(&exchange));
             self.report(&exchange, outgoing.group, number);
             if let Some(protocol) = connection.protocol().filter(|_| exchange.outcome.is_ok()) {
                 self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);

@@ -2,9 +2,6 @@
 
 use crate::common::group;
 use crate::common::sample;
-use std::time::Duration;
-
-use bytes::Bytes;
 use group::{ANSWER, NO, find_relation, group, group_of};
 use paymaster_engine::{
     cases::{
@@ -27,6 +24,7 @@ use paymaster_fee_quote::{
 };
 use paymaster_schemas::kinds;
 use serde_json::Value;
+use std::time::Duration;
 
 /// How often the rule held and at which members it was broken, when the members are answered so, one after the other.
 fn counts(relation: &str, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {
@@ -44,11 +42,7 @@ fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u
         .zip(answers)
         .map(|(member, body)| Exchange {
             request: member.body.clone(),
-            outcome: Ok(Response {
-                status: 200,
-                headers: Vec::new(),
-                body: Bytes::from((*body).to_owned()).into(),
-            }),
+            outcome: Ok(Response { status: 200, headers: Vec::new(), body: (*body).to_owned().into() }),
             took: Duration::ZERO,
             on_chain: None,
             received: None,
@@ -272,7 +266,7 @@ fn a_fractional_id_may_be_refused_as_json_rpc_discourages_it() {
     let text = String::from_utf8(group.members[0].body.to_vec()).expect("it is JSON");
     let fractional = text.replace("\"id\":\"\"", "\"id\":1.5");
     assert_ne!(text, fractional);
-    group.members[0].body = Bytes::from(fractional).into();
+    group.members[0].body = fractional.into();
     assert_eq!(counts_in(&group, "request.id-string", &[NO, ANSWER]), (0, Vec::new()));
 }
 
@@ -344,7 +338,7 @@ fn judged_by(group: &Group, rule: &str, answers: &[(u16, &str)]) -> (u64, Vec<us
             let outcome = Response {
                 status: *status,
                 headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-                body: Bytes::from((*body).to_owned()).into(),
+                body: (*body).to_owned().into(),
             };
             Exchange {
                 sent_as: member.sent_as.clone(),

@@ -1,9 +1,7 @@
 //! Refusals that are about request headers.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
-
-use bytes::Bytes;
 use paymaster_exchange::Response;
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use paymaster_engine::session::clients::RefusedClients;
 use paymaster_exchange::{Exchange, HeaderSet};
@@ -23,11 +21,7 @@ fn refused(answer: impl Fn(Option<&HeaderSet>, usize) -> (u16, &'static str)) ->
                 let earlier = bodies.iter().filter(|body| **body == member.body).count();
                 bodies.push(member.body.clone());
                 let (status, body) = answer(member.sent_as.as_deref(), earlier);
-                let response = Response {
-                    status,
-                    headers: Vec::new(),
-                    body: Bytes::from_static(body.as_bytes()).into(),
-                };
+                let response = Response { status, headers: Vec::new(), body: body.into() };
                 Exchange {
                     sent_as: member.sent_as.clone(),
                     ..Exchange::new(member.body.clone(), Ok(response), Duration::ZERO)

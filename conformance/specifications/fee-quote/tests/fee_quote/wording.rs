@@ -1,14 +1,6 @@
 //! The texts of violations: the request of the group, the place in its answer, the expected and the actual value.
 
 use crate::common::group;
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
-
-use bytes::Bytes;
 use group::{ANSWER, NO, group};
 use paymaster_engine::{
     cases::case::{Group, Role},
@@ -26,6 +18,12 @@ use paymaster_fee_quote::{
 };
 use paymaster_schemas::{documents, resolved};
 use serde_json::{Value, json};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// The place of the only variant in a group, else that of the second member.
 fn place_of_variant(group: &Group) -> usize {
@@ -36,9 +34,8 @@ fn place_of_variant(group: &Group) -> usize {
 fn found(relation: &str, id: &str, of_variant: &Result<&str, Failure>) -> Vec<Violation> {
     let group = group(relation);
     let variant = place_of_variant(&group);
-    let respond = |body: &str| {
-        Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(body.to_owned()).into() })
-    };
+    let respond =
+        |body: &str| Ok(Response { status: 200, headers: Vec::new(), body: body.to_owned().into() });
     let exchanges: Vec<Exchange> = group
         .members
         .iter()
@@ -115,11 +112,7 @@ fn only_exercised_rules_are_reported() {
         .iter()
         .map(|member| Exchange {
             request: member.body.clone(),
-            outcome: Ok(Response {
-                status: 200,
-                headers: Vec::new(),
-                body: Bytes::from_static(b"{}").into(),
-            }),
+            outcome: Ok(Response { status: 200, headers: Vec::new(), body: "{}".into() }),
             took: Duration::ZERO,
             on_chain: None,
             received: None,
@@ -171,12 +164,8 @@ fn tokens_violation(
     let answered = json!({"feeQuotes": quotes, "unsupportedTokens": unsupported});
     let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": answered});
     let exchange = Exchange {
-        request: Bytes::from(request.to_string()).into(),
-        outcome: Ok(Response {
-            status: 200,
-            headers: Vec::new(),
-            body: Bytes::from(answer.to_string()).into(),
-        }),
+        request: request.to_string().into(),
+        outcome: Ok(Response { status: 200, headers: Vec::new(), body: answer.to_string().into() }),
         took: Duration::ZERO,
         on_chain: None,
         received: None,

@@ -78,7 +78,7 @@ pub(crate) fn send(service: &Paymaster<'_>, group: &Group) -> Vec<Exchange> {
         let response = Response {
             status,
             headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-            body: Bytes::from(body).into(),
+            body: body.into(),
         };
         Exchange {
             request: request.clone().into(),

@@ -53,12 +53,8 @@ pub(crate) fn group(number: usize, members: usize) -> Group {
 pub(crate) fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> Exchange {
     let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Exchange {
-        request: Bytes::from(request().to_string()).into(),
-        outcome: Ok(Response {
-            status,
-            headers: headers.collect(),
-            body: Bytes::from(body.to_owned()).into(),
-        }),
+        request: request().to_string().into(),
+        outcome: Ok(Response { status, headers: headers.collect(), body: body.to_owned().into() }),
         took: Duration::ZERO,
         on_chain: None,
         received: None,

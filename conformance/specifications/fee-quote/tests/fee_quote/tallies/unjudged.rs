@@ -1,8 +1,5 @@
 //! Answers that are not judged.
 
-use std::time::Duration;
-
-use bytes::Bytes;
 use paymaster_engine::{
     cases::case::Role,
     rules::View,
@@ -13,6 +10,7 @@ use paymaster_engine::{
     },
 };
 use paymaster_fee_quote::target::context::Context;
+use std::time::Duration;
 
 use paymaster_exchange::{Exchange, Failure, Response};
 use serde_json::json;
@@ -23,11 +21,11 @@ const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation"
 
 fn exchange(request: &str, outcome: Result<(u16, &str), Failure>) -> Exchange {
     Exchange {
-        request: Bytes::from(request.to_owned()).into(),
+        request: request.to_owned().into(),
         outcome: outcome.map(|(status, body)| Response {
             status,
             headers: Vec::new(),
-            body: Bytes::from(body.to_owned()).into(),
+            body: body.to_owned().into(),
         }),
         took: Duration::ZERO,
         on_chain: None,

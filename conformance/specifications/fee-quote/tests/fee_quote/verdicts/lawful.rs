@@ -1,10 +1,8 @@
 //! What no rule may call a fault.
 
-use std::time::Duration;
-
-use bytes::Bytes;
 use paymaster_engine::{cases::case::Role, rules::View};
 use paymaster_exchange::{Exchange, Failure, Response};
+use std::time::Duration;
 
 use super::{
     DAI, ERROR, NONE, SPONSORED, TOKEN_SPONSORED, USDC, broken, broken_by, context, fee_quote, fine, quote,
@@ -38,8 +36,7 @@ fn limiters_and_gateways_are_not_the_service() {
             r#"{"error":"Forbidden","statusCode":403}"#,
             r#"[{"error":{"code":1}}]"#,
         ] {
-            let busy =
-                Response { status, headers: Vec::new(), body: Bytes::from_static(body.as_bytes()).into() };
+            let busy = Response { status, headers: Vec::new(), body: body.into() };
             assert_eq!(broken_by(&sponsor("1"), Ok(busy)), [""; 0], "{status} {body}");
         }
         // The service itself answers.
@@ -53,8 +50,8 @@ fn limiters_and_gateways_are_not_the_service() {
 fn the_status_of_a_gateway_is_reported() {
     let by_another = |request: &str, status: u16| {
         let exchange = Exchange {
-            request: Bytes::from(request.to_owned()).into(),
-            outcome: Ok(Response { status, headers: Vec::new(), body: Bytes::from_static(b"<html>").into() }),
+            request: request.to_owned().into(),
+            outcome: Ok(Response { status, headers: Vec::new(), body: "<html>".into() }),
             took: Duration::ZERO,
             on_chain: None,
             received: None,

@@ -10,9 +10,6 @@ mod observed;
 mod rows;
 mod units_and_gateways;
 
-use std::time::Duration;
-
-use bytes::Bytes;
 use paymaster_engine::{cases::case::Role, rules::View, session::judge::Judge};
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_fee_quote::{
@@ -23,6 +20,7 @@ use paymaster_fee_quote::{
         profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
     },
 };
+use std::time::Duration;
 
 const USDC: &str = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
 const DAI: &str = "0x6b175474e89094c44da98b954eedeac495271d0f";
@@ -125,7 +123,7 @@ fn response(body: &str) -> Response {
     Response {
         status: 200,
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-        body: Bytes::from(body.to_owned()).into(),
+        body: body.to_owned().into(),
     }
 }
 
@@ -137,7 +135,7 @@ fn broken_by(request: &str, outcome: Result<Response, Failure>) -> Vec<&'static 
 
 fn broken_in(context: &Context, request: &str, outcome: Result<Response, Failure>) -> Vec<&'static str> {
     let exchange = Exchange {
-        request: Bytes::from(request.to_owned()).into(),
+        request: request.to_owned().into(),
         outcome,
         took: Duration::ZERO,
         on_chain: None,

@@ -21,7 +21,7 @@ fn answered(request: &str, response: Response) -> Exchange {
 }
 
 fn page(status: u16) -> Response {
-    Response { status, headers: Vec::new(), body: Bytes::from_static(b"<html><h1>nginx</h1></html>").into() }
+    Response { status, headers: Vec::new(), body: "<html><h1>nginx</h1></html>".into() }
 }
 
 fn quoting(times: &[&str]) -> Exchange {
