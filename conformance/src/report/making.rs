@@ -7,7 +7,11 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use paymaster_client::redact::{REDACTED, Redactor};
 use paymaster_engine::{
     cases::case::Member,
-    diagnosis::{cause::Cause as EngineCause, defect::Defect as EngineDefect, sentence},
+    diagnosis::{
+        cause::Cause as EngineCause,
+        defect::Defect as EngineDefect,
+        sentence::{self, Shown},
+    },
     rules::{Check, shown},
     session::{recheck::Original, recorded::RECORDED},
     verdict::{
@@ -268,7 +272,7 @@ impl Maker<'_> {
             details: FindingDetails {
                 call: finding.pair.map(|pair| pair.name.to_owned()),
                 call_in_words: finding.pair.map(Kind::words),
-                cause: finding.cause.as_ref().map(|cause| self.cause(cause, sentence::compares(finding))),
+                cause: finding.cause.as_ref().map(|cause| self.cause(cause, Shown::by(finding))),
                 contrast: finding.contrast.as_ref().map(|contrast| Contrast {
                     member: contrast.member,
                     requests: self.requests(&contrast.group.members),
@@ -344,7 +348,7 @@ impl Maker<'_> {
             .collect()
     }
 
-    fn cause(&self, cause: &EngineCause, compares: bool) -> Cause {
+    fn cause(&self, cause: &EngineCause, shown: Shown) -> Cause {
         let value = |value: &Option<Value>| value.as_ref().map(|value| self.value(value));
         let members = cause.members().iter().map(|member| CauseMember {
             name: self.text(&sentence::member_name(&member.pointer, &member.specification.places)),
@@ -355,10 +359,10 @@ impl Maker<'_> {
         });
         Cause {
             kind: cause.name().to_owned(),
-            text: self.text(&sentence::explanation(cause, compares)),
+            text: self.text(&sentence::explanation(cause, shown)),
             members: members.collect(),
             right: self.text(&sentence::passing_condition(cause)),
-            compares,
+            compares: shown != Shown::Wrong,
             is_compared: matches!(cause, EngineCause::Members(_) | EngineCause::Recorded { .. }),
             is_writing: matches!(cause, EngineCause::Writing(_)),
         }

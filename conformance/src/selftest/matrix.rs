@@ -8,7 +8,7 @@ use paymaster_engine::{
     diagnosis::{
         cause::{Cause, CauseKind},
         difference::Respect,
-        sentence,
+        sentence::{self, Shown},
     },
     rules::Rule,
     specification::Specification,
@@ -117,12 +117,13 @@ pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
         .map(|defect| {
             let shown = defect.shown(findings);
             let cause = shown.and_then(|finding| finding.cause.as_ref());
+            let shows = shown.map_or(Shown::Wrong, Shown::by);
+            // That two answers are alike does not say what they depend on.
+            let kind = |cause: &Cause| if shows == Shown::Alike { CauseKind::Answers } else { cause.kind() };
             NamedDefect {
                 headline: defect.headline(findings),
-                cause: cause
-                    .map(|cause| sentence::explanation(cause, shown.is_some_and(sentence::compares)))
-                    .unwrap_or_default(),
-                kind: cause.map(Cause::kind),
+                cause: cause.map(|cause| sentence::explanation(cause, shows)).unwrap_or_default(),
+                kind: cause.map(kind),
                 members: cause.map(named).unwrap_or_default(),
                 rules: defect.rules(findings).len(),
             }

@@ -95,6 +95,9 @@ fn no_cause_contradicts_what_a_fault_depends_on() {
             "answers-cross",
             "erc-7677: signature-without-leading-zero",
             "erc-7677: final-of-earlier-data",
+            "erc-7677: data-cached-without-fees",
+            "erc-7677: data-cached-by-start-of-call",
+            "erc-7677: factory-remembered",
         ],
         60,
     );

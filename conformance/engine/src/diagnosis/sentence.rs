@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
@@ -12,7 +13,8 @@ use super::{
 };
 use crate::{
     cases::case::Role,
-    rules::Check,
+    message::answer::Answer,
+    rules::{Check, Violation},
     specification::Places,
     verdict::{finding::Finding, line::count},
 };
@@ -126,11 +128,11 @@ pub fn cause_of(finding: &Finding) -> Option<String> {
     match (&finding.cause, finding.share) {
         (Some(cause), Some(share)) if share.judged < share.all => Some(format!(
             "{}; checked against {} of {} requests of this kind",
-            explanation(cause, compares(finding)),
+            explanation(cause, Shown::by(finding)),
             share.judged,
             share.all
         )),
-        (Some(cause), _) => Some(explanation(cause, compares(finding))),
+        (Some(cause), _) => Some(explanation(cause, Shown::by(finding))),
         (None, Some(share)) if share.broken == 0 && !finding.group.is_planned() => Some(format!(
             "seen in the first requests of the run only; none of {} later ones of this kind shows it",
             share.judged
@@ -145,15 +147,37 @@ pub fn cause_of(finding: &Finding) -> Option<String> {
     }
 }
 
-/// Whether the rule of a finding judges several requests: it shows that two are answered otherwise, and may not show which of the answers is
-/// wrong.
-pub fn compares(finding: &Finding) -> bool {
-    matches!(finding.rule.check, Check::Group(..))
+/// What the answers of a finding show of its request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// That it is answered wrongly.
+    Wrong,
+    /// That it is answered otherwise than the one that its rule compares it with: which of the two is wrong may be open.
+    Otherwise,
+    /// That it gets what another one got, and should get something else.
+    Alike,
+}
+
+impl Shown {
+    /// What the answers of this finding show.
+    pub fn by(finding: &Finding) -> Self {
+        let Violation { member, pointer, .. } = &finding.violation;
+        let value = |exchange: &Exchange| Answer::of(exchange).document()?.value.pointer(pointer).cloned();
+        let values: Vec<_> = finding.exchanges.iter().map(value).collect();
+        let is_own = |(place, value): (usize, &Option<Value>)| {
+            place != *member && value.is_some() && values.get(*member) == Some(value)
+        };
+        match finding.rule.check {
+            Check::Group(..) if values.iter().enumerate().any(is_own) => Self::Alike,
+            Check::Group(..) => Self::Otherwise,
+            _ => Self::Wrong,
+        }
+    }
 }
 
 /// What decides, beside what does not break the rule: `wrong with nonce "0", right with nonce "1"`, or `answered otherwise with nonce "0"
-/// than with nonce "1"` where the rule `compares` requests. The finding and its contrast have the requests.
-pub fn explanation(cause: &Cause, compares: bool) -> String {
+/// than with nonce "1"` where the rule compares requests. The finding and its contrast have the requests.
+pub fn explanation(cause: &Cause, shown: Shown) -> String {
     match cause {
         Cause::Members(differences) => {
             let (wrong, right) = (sides(differences, true), sides(differences, false));
@@ -161,10 +185,10 @@ pub fn explanation(cause: &Cause, compares: bool) -> String {
                 [one] => remark(one.kind()),
                 _ => "",
             };
-            if compares {
-                format!("answered otherwise {wrong} than {right}{remark}")
-            } else {
-                format!("wrong {wrong}, right {right}{remark}")
+            match shown {
+                Shown::Wrong => format!("wrong {wrong}, right {right}{remark}"),
+                Shown::Otherwise => format!("answered otherwise {wrong} than {right}{remark}"),
+                Shown::Alike => format!("answered alike {wrong} and {right}{remark}"),
             }
         }
         Cause::Form(_) => format!("every request {}", condition(cause)),
@@ -180,7 +204,7 @@ pub fn explanation(cause: &Cause, compares: bool) -> String {
         Cause::Concurrency => {
             "only while other requests are in flight; right when sent one after the other".to_owned()
         }
-        Cause::Earlier(earlier) if compares => {
+        Cause::Earlier(earlier) if shown != Shown::Wrong => {
             format!("answered otherwise after {} than when sent alone", earlier.name())
         }
         Cause::Earlier(earlier) => format!("only after {}; right when sent alone", earlier.name()),

@@ -8,7 +8,7 @@ use super::{
     difference::{Difference, DifferenceKind, Respect, differences, with_all},
     fewest::Fewest,
     narrowing::Narrowing,
-    sentence::{explanation, member_name},
+    sentence::{Shown, explanation, member_name},
 };
 use crate::specification::SAMPLE;
 
@@ -175,17 +175,24 @@ fn a_cause_states_which_requests_break_the_rule() {
         .map(|tokens| length.states(&json!({ "params": [{}, { "tokenInfo": { "tokenList": tokens } }] })));
     assert_eq!(states, [Some(true), Some(false), None]);
     assert!(
-        explanation(&length, false)
+        explanation(&length, Shown::Wrong)
             .starts_with("wrong with 2 elements in tokenInfo.tokenList, right with 1 element in")
     );
     let equal = by(Respect::EqualTo("/params/0/tip".to_owned()), nonce, json!("1"), json!("2"));
     let both = |tip: Value| equal.states(&json!({ "params": [{ "nonce": "7", "tip": tip }] }));
     assert_eq!([both(json!("0x7")), both(json!("8"))], [Some(true), Some(false)]);
-    assert_eq!(explanation(&equal, false), "wrong with nonce equal to tip, right with nonce other than tip");
+    assert_eq!(
+        explanation(&equal, Shown::Wrong),
+        "wrong with nonce equal to tip, right with nonce other than tip"
+    );
     // Where a rule compares requests, either of the two may be wrong.
     assert_eq!(
-        explanation(&equal, true),
+        explanation(&equal, Shown::Otherwise),
         "answered otherwise with nonce equal to tip than with nonce other than tip"
+    );
+    assert_eq!(
+        explanation(&equal, Shown::Alike),
+        "answered alike with nonce equal to tip and with nonce other than tip"
     );
     let put = equal.members()[0].with_failing(&json!({ "params": [{ "nonce": "7", "tip": "9" }] }));
     assert_eq!(put, Some(json!({ "params": [{ "nonce": "9", "tip": "9" }] })));
@@ -241,7 +248,7 @@ fn the_part_of_a_long_value_that_differs_is_visible() {
     let data = |end: &str| json!(format!("0x{}{end}", "ab".repeat(100)));
     let cause =
         Cause::Members(vec![difference("/params/0/callData", Some(data("cafe")), Some(data("beef")))]);
-    let text = explanation(&cause, false);
+    let text = explanation(&cause, Shown::Wrong);
     assert!(text.contains("cafe\"") && text.contains("beef\""), "{text}");
     assert!(text.len() < 260, "{text}");
 }
@@ -249,26 +256,30 @@ fn the_part_of_a_long_value_that_differs_is_visible() {
 #[test]
 fn a_cause_outside_the_members_says_no_more_than_was_tried() {
     let earlier = Cause::Earlier(EarlierRequest::Member("/id", SAMPLE.places));
-    for (cause, compares, expected) in [
-        (earlier.clone(), false, "only after a request with the same id; right when sent alone"),
+    for (cause, shown, expected) in [
+        (earlier.clone(), Shown::Wrong, "only after a request with the same id; right when sent alone"),
         // Of two requests, it is not known which one is right.
-        (earlier, true, "answered otherwise after a request with the same id than when sent alone"),
+        (
+            earlier,
+            Shown::Otherwise,
+            "answered otherwise after a request with the same id than when sent alone",
+        ),
         (
             Cause::Writing(Writing::Order),
-            false,
+            Shown::Wrong,
             "wrong as written here, right with the same values in another order of members",
         ),
         (
             Cause::Writing(Writing::WhiteSpace),
-            false,
+            Shown::Wrong,
             "wrong as written here, right with the same values without white space",
         ),
         (
             Cause::Writing(Writing::Escapes),
-            true,
+            Shown::Otherwise,
             "wrong as written here, right with the same values without escapes",
         ),
     ] {
-        assert_eq!(explanation(&cause, compares), expected);
+        assert_eq!(explanation(&cause, shown), expected);
     }
 }

@@ -235,7 +235,7 @@ impl Session {
         judgements.iter().any(|judgement| !judgement.report.violations.is_empty())
     }
 
-    /// Counts what rules would judge in these answers without the listed failures.
+    /// Counts what rules would judge in these answers if those that they break did not: those of listed failures, and of others the first ones.
     fn note_covered(
         &mut self,
         group: &Group,
@@ -243,18 +243,20 @@ impl Session {
         views: &[View<'_>],
         judgements: &[Judgement],
     ) {
+        const FIRST: u64 = 64;
         let mut wrong: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-        let mut entries = BTreeSet::new();
-        for judgement in judgements {
-            for violation in &judgement.report.violations {
+        let mut by = BTreeSet::new();
+        for Judgement { rule, number, report } in judgements {
+            for violation in &report.violations {
                 let pair = views.get(violation.member).and_then(|view| view.request.pair());
-                if let Some(entry) = self.known.covers(&Key::of(judgement.rule, pair, violation)) {
+                let is_known = || self.known.covers(&Key::of(rule, pair, violation)).is_some();
+                if self.tally.broken(*number) < FIRST || is_known() {
                     wrong.entry(violation.member).or_default().push(&violation.pointer);
-                    entries.insert(entry.rule);
+                    by.insert(rule.id);
                 }
             }
         }
-        if entries.is_empty() {
+        if by.is_empty() {
             return;
         }
         let mended = exchanges.iter().enumerate().map(|(number, exchange)| {
@@ -269,7 +271,7 @@ impl Session {
             let before = judgements.iter().find(|before| before.rule.id == judgement.rule.id);
             let more = times(&judgement).saturating_sub(before.map_or(0, times));
             if more > 0 {
-                self.tally.cover(judgement.number, more, &entries);
+                self.tally.cover(judgement.number, more, &by);
             }
         }
     }
@@ -381,6 +383,7 @@ impl Session {
         let (most, some): (Vec<_>, Vec<_>) = unanswered.into_iter().partition(|(_, is_most)| *is_most);
         let why = is_unrelated
             .then(|| UNRELATED.to_owned())
+            .or_else(|| self.tally.waits_for_mending(rule, outcome.quota))
             .or_else(|| most.into_iter().next().map(|(why, _)| why))
             .or_else(|| is_cut_short.then(|| UNFINISHED.to_owned()));
         if why.is_none() {

@@ -56,7 +56,7 @@ struct Count {
     held: u64,
     broken: u64,
     examples: Examples,
-    /// How often more it would be judged without the known failures of these rules.
+    /// How often more it would be judged if these rules were not broken.
     covered: u64,
     covered_by: BTreeSet<&'static str>,
 }
@@ -150,7 +150,20 @@ impl Tally {
         new
     }
 
-    /// Counts how often more the rule of this number would be judged without the known failures of these rules.
+    /// How often the rule of this number was broken.
+    pub(super) fn broken(&self, rule: usize) -> u64 {
+        self.rules[rule].1.broken
+    }
+
+    /// What must be mended before a rule can be judged as often as it needs; none where that is not what keeps it from it.
+    pub(super) fn waits_for_mending(&self, rule: &Rule, quota: u64) -> Option<String> {
+        let count =
+            self.count(rule.id).filter(|count| count.held < quota && count.held + count.covered >= quota)?;
+        let by: Vec<&str> = count.covered_by.iter().copied().collect();
+        Some(format!("covered by {}: it can be judged once that is mended", by.join(", ")))
+    }
+
+    /// Counts how often more the rule of this number would be judged if these rules were not broken.
     pub(super) fn cover(&mut self, rule: usize, times: u64, by: &BTreeSet<&'static str>) {
         let (_, count) = &mut self.rules[rule];
         count.covered += times;
@@ -282,6 +295,9 @@ impl Tally {
         known: &KnownFailureList,
     ) -> RuleOutcome {
         let count = self.count(rule.id).cloned().unwrap_or_default();
+        let is_known = |rules: &BTreeSet<&str>| {
+            self.seen.keys().filter(|key| rules.contains(key.rule)).all(|key| known.covers(key).is_some())
+        };
         let (verdict, reason) = if count.broken > 0 {
             let mut entries = self.seen.keys().filter(|key| key.rule == rule.id).map(|key| known.covers(key));
             // The rule fails when one of its broken places is not listed as known.
@@ -298,9 +314,9 @@ impl Tally {
             }
         } else if let Some(reason) = rule.why_not_applicable(context) {
             (Verdict::NotApplicable, Some(reason.to_owned()))
-        } else if count.held < quota && count.held + count.covered >= quota {
-            let entries: Vec<&str> = count.covered_by.iter().copied().collect();
-            let reason = format!("covered by {}: it can be judged once that is mended", entries.join(", "));
+        } else if let Some(reason) =
+            self.waits_for_mending(rule, quota).filter(|_| is_known(&count.covered_by))
+        {
             (Verdict::Covered, Some(reason))
         } else if count.held < quota {
             (Verdict::Inconclusive, Some(rule.advice.text().to_owned()))

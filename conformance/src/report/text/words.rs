@@ -145,12 +145,14 @@ pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(Stri
     }
     let line = profile_line::by_value(&finished.summary.rules, &*finished.context).into_iter().next()?;
     let inconclusive = report.counts().get(RuleState::Inconclusive);
-    let (rules, meaning) = (count(line.rules.len() as u128, "inconclusive rule"), line.kind.meaning);
+    let (rules, meaning) = (line.rules.len(), line.kind.meaning);
     let place = match line.kind.table {
         "" => "before the first table".to_owned(),
         table => format!("under {table}"),
     };
-    let wait = format!("{rules} of {inconclusive} wait for one line of the profile, {meaning}");
+    let of = count(inconclusive as u128, "inconclusive rule");
+    let wait = if inconclusive == 1 { "waits" } else { "wait" };
+    let wait = format!("{rules} of {of} {wait} for one line of the profile, {meaning}");
     Some((format!("{wait}. Write it in paymaster.toml, {place}"), line.text))
 }
 

@@ -422,16 +422,24 @@ impl Search<'_> {
     }
 
     /// Other requests of the run, and some that were drawn for this, as different as possible: of the same method and mode those with the
-    /// longest and the shortest terms, and between them some of every other method and mode.
+    /// longest and the shortest terms, before them one of each set of members beside the party, and between them some of every other method
+    /// and mode.
     fn others(&self) -> Vec<Value> {
         const MOST_OF_THE_PAIR: usize = 12;
         const MOST_OF_OTHERS: usize = 2;
         let mut by_pair = self.by_pair();
         let own = by_pair.remove(&self.finding.pair).unwrap_or_default();
+        let (operation, _) = self.places().party.rsplit_once('/').unwrap_or_default();
+        let is_named = |(_, value): &(&String, &Value)| !value.is_null();
+        let names = |call: &Value| -> Vec<String> {
+            let members = call.pointer(operation).and_then(Value::as_object);
+            members.into_iter().flatten().filter(is_named).map(|(name, _)| name.clone()).collect()
+        };
+        let by_names: BTreeMap<_, _> = own.values().map(|call| (names(call), call.clone())).collect();
         let mut own: VecDeque<Value> = own.into_values().collect();
         let mut others = by_pair.into_values().flat_map(|of_pair| of_pair.into_values().take(MOST_OF_OTHERS));
-        let mut mixed = Vec::new();
-        while let Some(longest) = own.pop_back().filter(|_| mixed.len() < MOST_OF_THE_PAIR) {
+        let mut mixed: Vec<Value> = by_names.into_values().take(MOST_OF_THE_PAIR).collect();
+        while let Some(longest) = own.pop_back().filter(|_| mixed.len() < 2 * MOST_OF_THE_PAIR) {
             mixed.push(longest);
             mixed.extend(own.pop_front());
             mixed.extend(others.next());

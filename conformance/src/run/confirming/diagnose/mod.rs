@@ -17,9 +17,12 @@ use std::{
 use left_behind::in_no_order;
 use serde_json::Value;
 
-use crate::run::confirming::{
-    budget::RequestBudget,
-    resend::{Reproduction, Resender},
+use crate::run::{
+    confirming::{
+        budget::RequestBudget,
+        resend::{Reproduction, Resender},
+    },
+    replay::renewed,
 };
 use paymaster_engine::{
     cases::case::{Group, Member},
@@ -163,8 +166,19 @@ impl<'a> Search<'a> {
             Some(contrast) => {
                 self.decides(failing, &contrast.group, None).await
                     && !self.is_right_when_longer(failing, member).await
+                    && !self.is_right_as_new(failing, &diagnosis.cause).await
             }
             None => true,
+        }
+    }
+
+    /// Whether the requests of members that decide are right with other ids and nonces: then an earlier request decides.
+    async fn is_right_as_new(&mut self, failing: &Group, cause: &Cause) -> bool {
+        let is_kept = |place: &str| cause.members().iter().any(|member| member.pointer == place);
+        let specification = self.resender.context.specification();
+        match renewed(failing, &is_kept, false, specification) {
+            Some(new) => matches!(self.send_freely(&new).await, Some((_, Outcome::Held))),
+            None => false,
         }
     }
 
