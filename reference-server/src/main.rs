@@ -105,7 +105,10 @@ fn tables(injections: &Injections) -> String {
     let faults = faults().filter(|_| injections.list_faults);
     let variants = variants().filter(|_| injections.list_variants);
     faults
-        .map(|fault| format!("{:<52} {:<40} {}\n", fault.name, fault.clause, fault.about))
+        .map(|fault| {
+            let specification = fault.specification.unwrap_or("any");
+            format!("{:<52} {specification:<10} {:<40} {}\n", fault.name, fault.clause, fault.about)
+        })
         .chain(variants.map(|variant| format!("{:<34} {}\n", variant.name, variant.about)))
         .collect()
 }

@@ -83,9 +83,11 @@ impl ProfileText {
     }
 
     /// An example of what only the vendor can write, under a comment.
-    pub fn example(&mut self, comment: &str, line: &str) {
+    pub fn example(&mut self, comment: &str, lines: &str) {
         self.comment(comment);
-        self.line(&format!("#: {line}"));
+        for line in lines.lines() {
+            self.line(&format!("#: {line}"));
+        }
     }
 
     /// A key that only the vendor can write, with the value that it may have, under a comment.

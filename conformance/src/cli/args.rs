@@ -55,7 +55,7 @@ pub(crate) enum Command {
     },
     /// Write a paymaster.toml: with a URL, what the target shows; without one, a commented file to fill in.
     ///
-    /// With a URL it sends about 150 requests: which forms and smart accounts are served, which tokens, which sizes. What was found is
+    /// With a URL it sends about a hundred requests: which forms and smart accounts are served, which tokens, which sizes. What was found is
     /// written as keys, and what only the vendor can say as comments. Exits with 3, and writes no file, when the target does not answer.
     #[command(after_help = examples::help("init"))]
     Init(Box<InitArgs>),

@@ -95,11 +95,7 @@ impl Report {
             observations: observations.map(|(clause, seen)| ((*clause).to_owned(), observed(seen))).collect(),
             details: Details {
                 specification: specification.line(),
-                profile: match &place.profile {
-                    Some(profile) => text(&profile.shown),
-                    None if place.embedded => "of the embedded server".to_owned(),
-                    None => "none".to_owned(),
-                },
+                profile: place.profile.as_ref().map(|profile| text(&profile.shown)),
                 took: summary.took,
                 is_refused: summary.refusal.is_some(),
                 contradicted: summary.contradictions.iter().map(|one| text(&one.line)).collect(),

@@ -73,8 +73,8 @@ pub struct Report {
 pub(crate) struct Details {
     /// Name, title, version and place of the specification, in a line.
     pub(crate) specification: String,
-    /// The profile of the target, in words.
-    pub(crate) profile: String,
+    /// The file with the profile of the target.
+    pub(crate) profile: Option<String>,
     pub(crate) took: Duration,
     /// Whether the target refused every ordinary request of a kind of call with the same message.
     pub(crate) is_refused: bool,

@@ -10,6 +10,7 @@
 
 use std::{
     cell::Cell,
+    collections::BTreeMap,
     pin::pin,
     sync::{
         Arc,
@@ -26,6 +27,7 @@ use paymaster_engine::{
         plan::Plan,
         protocol::keeps_idle,
     },
+    json::number::amount,
     knowledge::Knowledge,
     message::{answer::Answer, request::ParsedRequest},
     rules::{Rule, Violation},
@@ -449,7 +451,7 @@ pub(crate) fn renewed(
 ) -> Option<Group> {
     const ID: &str = "/id";
     let Places { once, party, .. } = specification.places;
-    let mut new: Vec<(&str, Value, Value)> = Vec::new();
+    let mut new = BTreeMap::new();
     let mut changed = group.clone();
     for member in &mut changed.members {
         let Ok(mut body) = serde_json::from_slice::<Value>(&member.body) else {
@@ -472,16 +474,11 @@ pub(crate) fn renewed(
                 let Some(value) = request.pointer_mut(pointer).filter(|_| !is_kept(pointer)) else {
                     continue;
                 };
-                // An address in other letter case is the same address.
-                let is_same = |old: &Value| match (old.as_str(), value.as_str()) {
-                    (Some(old), Some(text)) => old.eq_ignore_ascii_case(text),
-                    _ => old == value,
-                };
-                let known = new.iter().find(|(of, old, _)| *of == pointer && is_same(old));
-                let value_now = known.map(|(_, _, now)| now.clone());
-                let value_now = value_now.or_else(|| unseen(value, pointer == party));
-                if let Some(now) = value_now {
-                    new.push((pointer, std::mem::replace(value, now.clone()), now));
+                // In another notation or letter case it is the same amount or address.
+                let Some(own) = amount(value) else { continue };
+                let number = *new.entry((pointer, own)).or_insert_with(unseen_number);
+                if let Some(now) = written_like(value, pointer == party, number) {
+                    *value = now;
                 }
             }
         }
@@ -490,9 +487,8 @@ pub(crate) fn renewed(
     (!new.is_empty()).then_some(changed)
 }
 
-/// A value of the same form that the target has not seen; none for a value without an ordinary form.
-pub(crate) fn unseen(value: &Value, is_address: bool) -> Option<Value> {
-    let number = unseen_number();
+/// A number in the form of a value; none for a value without an ordinary form.
+pub(crate) fn written_like(value: &Value, is_address: bool, number: u64) -> Option<Value> {
     match value {
         Value::Number(_) => Some(number.into()),
         Value::String(_) if is_address => Some(json!(format!("0x{number:040x}"))),

@@ -17,7 +17,7 @@ use crate::run::{
         sender::{Notice, Sender},
         sponsorships::{Sponsorships, limits_of},
     },
-    worker::{Progress, Sessions, Work},
+    worker::{OVER_ONE_CONNECTION, Progress, Sessions, Work},
 };
 use paymaster_client::{
     pace::Pace,
@@ -337,6 +337,8 @@ async fn judge_plan(
         groups,
         progress: Mutex::new(Progress { depth_ends: Some(forecast.depth_ends()), ..Progress::default() }),
         ended: Stop::default(),
+        over_one_connection: if at_most < 4 * OVER_ONE_CONNECTION { 0 } else { OVER_ONE_CONNECTION },
+        begun: Instant::now(),
         plan_ends: forecast.started + of_plan(settings.args.time_limit()),
         time_limit: settings.args.time_limit(),
         fail_fast: suite.fail_fast,

@@ -38,6 +38,10 @@ pub(crate) struct Work {
     pub(crate) groups: GroupQueue,
     /// Why no more groups are sent, before the plan is done.
     pub(crate) ended: Stop,
+    /// How many requests one worker sends before others send too.
+    pub(crate) over_one_connection: usize,
+    /// When the first group was sent.
+    pub(crate) begun: Instant,
     /// When the plan ends, so that a third of the time is left.
     pub(crate) plan_ends: Instant,
     pub(crate) time_limit: Duration,
@@ -124,6 +128,11 @@ fn waited(exchanges: &[Exchange]) -> impl Iterator<Item = Duration> {
         _ => None,
     })
 }
+
+/// How many requests of a long plan one worker sends before others send too, and for how long: some services go wrong on a connection after 100
+/// or 200 requests.
+pub(crate) const OVER_ONE_CONNECTION: usize = 256;
+const ALONE: Duration = Duration::from_secs(2);
 
 /// How often a group is sent again whose answers state a limit.
 const SENT_FOR_A_LIMIT: usize = 3;
@@ -326,7 +335,8 @@ impl Work {
         }
     }
 
-    /// Waits until the worker at this place is needed. Where the rate is limited, few groups are sent at a time: many would all end late.
+    /// Waits until the worker at this place is needed. At first one sends alone, so that one connection has many requests. Where the rate is limited,
+    /// few groups are sent at a time: many would all end late.
     async fn turn(&self, place: usize) {
         while place >= self.needed() && !self.progress.lock().is_over {
             tokio::time::sleep(WAITING).await;
@@ -335,10 +345,11 @@ impl Work {
 
     /// How many workers send as much as the rate permits: twice as many as exchanges overlap at it, and two more.
     fn needed(&self) -> usize {
-        let Some(interval) = self.sender.pace.interval() else {
-            return usize::MAX;
-        };
         let progress = self.progress.lock();
+        let Some(interval) = self.sender.pace.interval() else {
+            let is_alone = progress.judged < self.over_one_connection && self.begun.elapsed() < ALONE;
+            return if is_alone { 1 } else { usize::MAX };
+        };
         let took = progress.took.as_micros() / progress.judged.max(1) as u128;
         2 + usize::try_from(2 * took.div_ceil(interval.as_micros().max(1))).unwrap_or(usize::MAX - 2)
     }

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { after, before, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import axe from "axe-core";
@@ -222,45 +222,49 @@ const SHAPES = [
   { colorScheme: "dark", size: "narrow", viewport: NARROW },
 ];
 
-for (const name of ["broken", "few", "good", "matrix", "compare"]) {
-  for (const { colorScheme, size, viewport } of SHAPES) {
-    test(`accessible and in shape: ${name}, ${colorScheme}, ${size}`, async () => {
-      const page = await open(pages[name], { colorScheme, viewport });
-      await page.screenshot({ path: join(pictures, `${name}-${colorScheme}-${size}.png`) });
-      const broken = await page.evaluate(() => [...document.querySelectorAll(".rule .id, .rule-id, .those a")].filter((id) => {
-        const words = document.createRange();
-        return [...id.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).some((node) => {
-          // A part of an id may break after a hyphen.
-          const parts = [...node.data.matchAll(/[^-]+/g)];
-          return parts.some(({ index, 0: part }) => {
-            words.setStart(node, index);
-            words.setEnd(node, index + part.length);
-            return words.getClientRects().length > 1;
+// Two at a time: each page is drawn by a process of its own.
+describe("accessible and in shape", { concurrency: 2 }, () => {
+  for (const name of ["broken", "few", "good", "matrix", "compare"]) {
+    for (const { colorScheme, size, viewport } of SHAPES) {
+      test(`${name}, ${colorScheme}, ${size}`, async () => {
+        const page = await open(pages[name], { colorScheme, viewport });
+        await page.screenshot({ path: join(pictures, `${name}-${colorScheme}-${size}.png`) });
+        const broken = await page.evaluate(() => [...document.querySelectorAll(".rule .id, .rule-id, .those a")].filter((id) => {
+          const words = document.createRange();
+          return [...id.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).some((node) => {
+            // A part of an id may break after a hyphen.
+            const parts = [...node.data.matchAll(/[^-]+/g)];
+            return parts.some(({ index, 0: part }) => {
+              words.setStart(node, index);
+              words.setEnd(node, index + part.length);
+              return words.getClientRects().length > 1;
+            });
           });
-        });
-      }).map((id) => id.textContent));
-      assert.deepEqual(broken, [], "an id breaks in a word");
-      const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(await tooWide() <= 0, "the page is too wide");
-      await page.evaluate(axe.source);
-      // As it is, and with everything open that folds.
-      const asItIs = await page.evaluate(() => window.axe.run());
-      const folds = await page.locator("details:not([open])").elementHandles();
-      for (const fold of folds) await fold.evaluate((fold) => { fold.open = true; });
-      const opened = await page.evaluate(() => window.axe.run());
-      for (const fold of folds) await fold.evaluate((fold) => { fold.open = false; });
-      const told = [...asItIs.violations, ...opened.violations].map(({ id, impact, help, nodes }) => `${impact}, ${id}: ${help}: ${nodes.slice(0, 3).map(({ html }) => html).join(" ")}`);
-      assert.deepEqual(told, []);
-      if (name === "broken") {
-        await page.locator(".defect").first().screenshot({ path: join(pictures, `finding-${colorScheme}-${size}.png`) });
-        await page.locator("#rules").screenshot({ path: join(pictures, `rules-${colorScheme}-${size}.png`) });
-        await page.locator("#unfold").click();
-        assert.ok(await tooWide() <= 0, "with all open, the page is too wide");
-      }
-      await page.done();
-    });
+        }).map((id) => id.textContent));
+        assert.deepEqual(broken, [], "an id breaks in a word");
+        const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(await tooWide() <= 0, "the page is too wide");
+        await page.evaluate(axe.source);
+        // With everything open that folds, and once as it is.
+        const isFirst = colorScheme === "light" && size === "wide";
+        const asItIs = isFirst ? await page.evaluate(() => window.axe.run()) : { violations: [] };
+        const folds = await page.locator("details:not([open])").elementHandles();
+        for (const fold of folds) await fold.evaluate((fold) => { fold.open = true; });
+        const opened = await page.evaluate(() => window.axe.run());
+        for (const fold of folds) await fold.evaluate((fold) => { fold.open = false; });
+        const told = [...asItIs.violations, ...opened.violations].map(({ id, impact, help, nodes }) => `${impact}, ${id}: ${help}: ${nodes.slice(0, 3).map(({ html }) => html).join(" ")}`);
+        assert.deepEqual(told, []);
+        if (name === "broken") {
+          await page.locator(".defect").first().screenshot({ path: join(pictures, `finding-${colorScheme}-${size}.png`) });
+          await page.locator("#rules").screenshot({ path: join(pictures, `rules-${colorScheme}-${size}.png`) });
+          await page.locator("#unfold").click();
+          assert.ok(await tooWide() <= 0, "with all open, the page is too wide");
+        }
+        await page.done();
+      });
+    }
   }
-}
+});
 
 test("a page of two defects and three warnings is short, and its titles have two lines in a narrow window", async () => {
   for (const [viewport, longest] of [[WIDE, 3200], [{ width: 420, height: 900 }, 5500]]) {

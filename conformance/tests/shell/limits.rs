@@ -15,7 +15,7 @@ use tempfile::tempdir;
 use crate::{
     binary, finish, flat, run,
     secrets::{artefacts, formats},
-    server::{Closed, IdleFor, Injected, Server, Unanswered, whole},
+    server::{Closed, Injected, OnConnection, Server, Unanswered, whole},
 };
 
 /// A server that answers so many requests, and then 429 with that Retry-After.
@@ -319,7 +319,7 @@ fn a_key_in_a_header_is_named_where_it_is_missing_or_wrong_and_is_never_shown() 
 /// A service that does not answer what comes on a connection that was idle for so long; or it closes such a connection, as every server may.
 fn forgetting(after: Duration, closes: bool) -> Server {
     Server::hooked(move |_, _, mut response| {
-        let IdleFor(idle) = *response.extensions().get().unwrap();
+        let OnConnection { idle, .. } = *response.extensions().get().unwrap();
         match idle >= after {
             true if closes => drop(response.extensions_mut().insert(Closed)),
             true => drop(response.extensions_mut().insert(Unanswered)),
@@ -353,6 +353,19 @@ fn a_service_that_forgets_idle_connections_is_found_with_idle_alone() {
     let (code, text) = judged(&forgetting(Duration::from_mins(10), false), &[]);
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("not tried: no connection was kept idle (--idle 5s)"), "{text}");
+}
+
+/// Some services go wrong on a connection over which many requests came.
+#[test]
+fn more_than_200_requests_come_over_one_connection() {
+    let server = Server::hooked(|_, _, response| {
+        let OnConnection { earlier, .. } = *response.extensions().get().unwrap();
+        if earlier < 200 { response } else { response.map(|_| b"{}".as_slice().into()) }
+    });
+    let folder = tempdir().unwrap();
+    let (code, out, err) = run(folder.path(), &[&server.url()]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("breaks answer."), "{out}{err}");
 }
 
 /// A service without token mode: each valid request in it is refused with one message.

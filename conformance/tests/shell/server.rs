@@ -31,9 +31,14 @@ pub(crate) struct Unanswered;
 #[derive(Clone)]
 pub(crate) struct Closed;
 
-/// How long the connection of a request was idle before it; zero on a new connection.
+/// What the connection of a request had before it.
 #[derive(Clone, Copy)]
-pub(crate) struct IdleFor(pub(crate) Duration);
+pub(crate) struct OnConnection {
+    /// How long it was idle; zero on a new connection.
+    pub(crate) idle: Duration,
+    /// How many requests came over it.
+    pub(crate) earlier: usize,
+}
 
 /// A server that answers until it is dropped. Its port stays taken: connections are refused from then on.
 pub(crate) struct Server {
@@ -66,15 +71,17 @@ impl Server {
                 let (hook, service, counter) =
                     (Arc::clone(&hook), Arc::clone(&service), Arc::clone(&counter));
                 tokio::spawn(async move {
-                    let answered: Arc<Mutex<Option<Instant>>> = Arc::default();
+                    let answered: Arc<Mutex<(usize, Option<Instant>)>> = Arc::default();
                     let answer = service_fn(move |request| {
                         let (hook, service, counter) =
                             (Arc::clone(&hook), Arc::clone(&service), Arc::clone(&counter));
                         let answered = Arc::clone(&answered);
                         async move {
-                            let idle = answered.lock().unwrap().map_or(Duration::ZERO, |at| at.elapsed());
-                            let response = answer(request, IdleFor(idle), hook, service, counter).await;
-                            *answered.lock().unwrap() = Some(Instant::now());
+                            let (earlier, at) = *answered.lock().unwrap();
+                            let idle = at.map_or(Duration::ZERO, |at| at.elapsed());
+                            let before = OnConnection { idle, earlier };
+                            let response = answer(request, before, hook, service, counter).await;
+                            *answered.lock().unwrap() = (earlier + 1, Some(Instant::now()));
                             response
                         }
                     });
@@ -121,7 +128,7 @@ pub(crate) fn whole(body: Full<Bytes>) -> Bytes {
 
 async fn answer(
     request: Request<Incoming>,
-    idle: IdleFor,
+    before: OnConnection,
     hook: Arc<Hook>,
     service: Arc<Service>,
     counter: Arc<AtomicUsize>,
@@ -134,7 +141,7 @@ async fn answer(
     let mut response = Response::new(Full::new(reply.body.unwrap_or_default().into()));
     *response.status_mut() = hyper::StatusCode::from_u16(reply.status).unwrap();
     response.extensions_mut().insert(headers);
-    response.extensions_mut().insert(idle);
+    response.extensions_mut().insert(before);
     response
         .headers_mut()
         .insert("content-type", hyper::header::HeaderValue::from_static("application/json"));

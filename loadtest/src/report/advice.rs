@@ -46,8 +46,15 @@ pub fn next(summary: &RunSummary) -> Vec<String> {
             "timeouts: find out what the target waits for; --timeout sets the time of an exchange".to_owned(),
         );
     }
+    if summary.thresholds.iter().any(|result| !result.met && result.threshold.is_latency()) {
+        advice.push(
+            "too slow for a threshold: the plots of the page (-o report.html) show whether latency rises with the load, with time or in \
+             peaks; fewer --users, or a lower --rate, show from where on"
+                .to_owned(),
+        );
+    }
     advice.extend(summary.warnings());
-    if summary.verdict == RunVerdict::Passed && summary.seconds < 10.0 {
+    if matches!(summary.verdict, RunVerdict::Passed | RunVerdict::Failed) && summary.seconds < 10.0 {
         advice.push(
             "a short run has too few requests for high percentiles: measure for 60 s or longer".to_owned(),
         );

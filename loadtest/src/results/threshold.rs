@@ -107,6 +107,11 @@ impl Threshold {
         self.scope.as_deref()
     }
 
+    /// Whether it is about times.
+    pub fn is_latency(&self) -> bool {
+        self.metric.unit() == Unit::Time
+    }
+
     /// Its text, with what an error rate counts.
     pub(crate) fn for_people(&self) -> String {
         let counted = if self.metric == Metric::Failed { " (wrong or failed) " } else { "" };

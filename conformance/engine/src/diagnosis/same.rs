@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     json::{number::amount, pointer::encloses},
-    rules::Check,
+    message::answer::Answer,
+    rules::{Check, Violation},
     session::outcomes::{Outcomes, Overlap},
     verdict::finding::{Finding, without_indices},
 };
@@ -47,6 +48,9 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
         return is_one.then_some(Kinship::SameCause);
     }
     if is_part_of_every(one, two) || is_part_of_every(two, one) {
+        return Some(Kinship::SameCause);
+    }
+    if is_wrong_value_of(one, two) || is_wrong_value_of(two, one) {
         return Some(Kinship::SameCause);
     }
     if compares_an_answer_of(one, two, outcomes) || compares_an_answer_of(two, one, outcomes) {
@@ -226,6 +230,23 @@ fn is_part_of_every(every: &Finding, other: &Finding) -> bool {
         && encloses(&without_indices(around), &without_indices(place))
 }
 
+/// Whether a text that is wrong in every answer is what the other finding, of every answer too, expects elsewhere or has in a list: `0x27a4...` in
+/// place of an address.
+fn is_wrong_value_of(one: &Finding, other: &Finding) -> bool {
+    const LONG: usize = 8;
+    let is_every = |finding: &Finding| matches!(finding.cause, Some(Cause::Every { .. }));
+    let Violation { member, pointer, .. } = &one.violation;
+    let answer = one.exchanges.get(*member).map(Answer::of);
+    let value =
+        answer.as_ref().and_then(Answer::document).and_then(|document| document.value.pointer(pointer));
+    let text = value.and_then(Value::as_str).filter(|text| text.len() >= LONG);
+    let Violation { pointer: place, expected, actual, .. } = &other.violation;
+    is_every(one)
+        && is_every(other)
+        && without_indices(place) != without_indices(pointer)
+        && text.is_some_and(|text| [expected, actual].into_iter().any(|words| words.contains(text)))
+}
+
 /// That the members that a cause names do not explain a finding without a cause, where its request does not have the values; none where it
 /// has them, which alone shows nothing, and where the cause names no members.
 fn explains(cause: &Cause, finding: &Finding) -> Option<bool> {
@@ -234,6 +255,18 @@ fn explains(cause: &Cause, finding: &Finding) -> Option<bool> {
     }
     let member = finding.group.members.get(finding.violation.member);
     let request = member.and_then(|member| serde_json::from_slice::<Value>(&member.body).ok());
+    // In a batch, an element at another place may have them.
+    let batch = request.as_ref().and_then(Value::as_array).into_iter().flatten();
+    let is_in_an_element = |element: &Value| {
+        cause.members().iter().all(|member| {
+            let inner =
+                member.pointer.get(1..).and_then(|pointer| pointer.find('/').map(|start| &pointer[start..]));
+            inner.is_some_and(|inner| element.pointer(inner) == member.failing.as_ref())
+        })
+    };
+    if batch.into_iter().any(is_in_an_element) {
+        return None;
+    }
     match request.and_then(|request| cause.states(&request)) {
         Some(true) => None,
         // A malformed request has values of its own.

@@ -75,7 +75,10 @@ impl Way {
         Self {
             whole: answer.as_ref().and_then(|answer| whole(answer, finding)),
             expected: value.and_then(|value| unmet(&place, value, finding)),
-            place: finding.specification.places.whole_of(&place).to_owned(),
+            place: match place.strip_prefix("/*") {
+                Some(of_element) => format!("/*{}", finding.specification.places.whole_of(of_element)),
+                None => finding.specification.places.whole_of(&place).to_owned(),
+            },
             found,
         }
     }

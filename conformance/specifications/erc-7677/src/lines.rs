@@ -26,7 +26,7 @@ pub static SPONSORABLE: MissingLine = MissingLine {
 /// Where some are listed: whether others get results too.
 pub static ACCEPTS: MissingLine = MissingLine {
     table: "[operations]",
-    meaning: "whether operations that are not listed get results too",
+    meaning: "whether operations that are not listed get results too (with \"listed\", these rules do not apply)",
     advice: "say operations.accepts = \"any\" in the profile where every well-formed operation gets a result; or list more operations that the \
              target sponsors, several of each EntryPoint: operations.sponsorable",
     text: |_| r#"accepts = "<any, or listed>""#.to_owned(),

@@ -91,10 +91,10 @@ impl Survey {
         if served.is_empty() {
             text.example("The versions of EntryPoint that are served.", r#"entry-points = ["0.7"]"#);
         } else if served.len() == 1 || self.target.serves_several() {
-            text.found("Found: these got results.", "entry-points", Array::from_iter(served));
+            text.found("found: these got results.", "entry-points", Array::from_iter(served));
         } else {
             let comment = format!(
-                "Found: {} got results, and a service of one version that ignores the EntryPoint answers so too. List each that is served.",
+                "found: {} got results, and a service of one version that ignores the EntryPoint answers so too. List each that is served.",
                 served.join(", ")
             );
             text.found(&comment, "entry-points", Array::from_iter([served[0].as_str()]));
@@ -102,7 +102,7 @@ impl Survey {
         // TOML has no larger numbers.
         match self.target.found.chain_id.and_then(|chain| i64::try_from(chain).ok()) {
             Some(chain) if self.target.found.chain_is_sure => {
-                text.found("Found: the chain that the target serves.", "chain-id", chain);
+                text.found("found: the chain that the target serves.", "chain-id", chain);
             }
             Some(chain) => text.only_you(
                 "The chain. Requests for this one got results, and so may those for others: correct it.",
@@ -112,11 +112,32 @@ impl Survey {
             None => text.example("The chain that the target serves.", "chain-id = 8453"),
         }
         text.example("The context that requests have.", r#"context = { policyId = "..." }"#);
+        self.operations_table(&mut text);
+        text.table("contract");
+        text.example(
+            "The contract and its signer: signatures are then checked without a node.",
+            r#"kind = { "0.7" = "verifying-0.7" }"#,
+        );
+        text.line(r#"#: signer = "0x...""#);
+        text.0
+    }
+
+    fn operations_table(&self, text: &mut ProfileText) {
         text.table("operations");
-        text.example("Where every well-formed operation gets a result.", r#"accepts = "any""#);
-        // One of each version.
+        let is_served = |(.., served, sent): &&(_, _, usize, usize)| served == sent;
+        let served = self.operations.values().filter(is_served).count();
+        text.example(
+            &format!(
+                "Whether every well-formed operation gets a result (\"any\"), or listed ones alone (\"listed\"). found: {served} of {} \
+                 made-up operations got one.",
+                self.operations.len()
+            ),
+            r#"accepts = "any""#,
+        );
+        // The shortest one of each version.
         let served = EntryPointVersion::ALL.into_iter().filter_map(|version| {
-            self.operations.values().find(|(own, _, served, sent)| *own == version && served == sent)
+            let own = self.operations.values().filter(is_served).filter(|(own, ..)| *own == version);
+            own.min_by_key(|(_, operation, ..)| operation["callData"].as_str().map(str::len))
         });
         let sponsored: Vec<InlineTable> = served
             .map(|(version, own, ..)| {
@@ -131,19 +152,13 @@ impl Survey {
             let line = r#"sponsorable = [{ entry-point = "0.7", operation = { sender = "0x...", nonce = "0x0", callData = "0x..." } }]"#;
             text.example("An operation that the target sponsors: it makes most rules conclusive.", line);
         } else {
-            text.found("Found: these made-up operations got results.", "sponsorable", list(sponsored));
+            let comment = "Operations that it sponsors. found: these made-up ones got results.";
+            text.only_you(comment, "sponsorable", list(sponsored));
         }
         text.example(
-            "A sender whose operations are refused.",
+            "A sender whose operations are refused: two rules wait for one.",
             r#"refused = [{ sender = "0x00000000000000000000000000000000deadbeef" }]"#,
         );
-        text.table("contract");
-        text.example(
-            "The contract and its signer: signatures are then checked without a node.",
-            r#"kind = { "0.7" = "verifying-0.7" }"#,
-        );
-        text.line(r#"#: signer = "0x...""#);
-        text.0
     }
 }
 

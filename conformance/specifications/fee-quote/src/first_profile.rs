@@ -137,7 +137,7 @@ impl Tables<'_> {
         let (tried, denied) = (found.operations.len(), with(Decision::NotSponsored));
         let served = tried - with(Decision::Refused);
         self.text.example(
-            "Operations that it does not sponsor: two rules wait for one.",
+            "Operations that it does not sponsor: two rules wait for one, or for refused-senders = [\"0x...\"].",
             r#"refused = [{ sender = "0x...", nonce = "0", callData = "0x..." }]"#,
         );
         self.text.example(

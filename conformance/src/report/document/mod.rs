@@ -120,10 +120,11 @@ fn top(report: &Report, extent: Extent) -> Vec<Block> {
         note: words::sent(report),
     }];
     if extent.verbose {
+        let none = if report.embedded { "of the embedded server" } else { "none" };
         let strict = report.strict.then(|| ("strict", Text::from("yes")));
         let facts = [
             ("judged by", Text::quoted(&report.details.specification)),
-            ("profile", Text::quoted(&report.details.profile)),
+            ("profile", Text::quoted(report.details.profile.as_deref().unwrap_or(none))),
             ("exit code", report.exit_code.to_string().into()),
         ];
         top.push(Block::Facts(facts.into_iter().chain(strict).collect()));
@@ -229,6 +230,6 @@ fn is_untested(report: &Report) -> bool {
 
 /// What to do next, and what else is worth knowing then.
 fn next(report: &Report, more: Option<&str>) -> Block {
-    let items = words::next(report).into_iter().chain(more).map(Text::from);
+    let items = words::next(report).into_iter().chain(more.map(str::to_owned)).map(Text::from);
     Block::section("next", "Next", vec![Block::List(items.collect())])
 }

@@ -64,8 +64,8 @@ pub(crate) fn limits(report: &Report) -> Vec<(&'static str, String)> {
 }
 
 /// What to do next; none where nothing is to be done.
-pub(crate) fn next(report: &Report) -> Option<&'static str> {
-    Some(match report.conclusion {
+pub(crate) fn next(report: &Report) -> Option<String> {
+    let text = match report.conclusion {
         Conclusion::Conforms | Conclusion::NothingBroken => return None,
         Conclusion::ListOutOfDate => "update the list of known failures",
         Conclusion::Violations => {
@@ -87,21 +87,22 @@ pub(crate) fn next(report: &Report) -> Option<&'static str> {
              raise those of the run, fewer --cases lower what it takes; what was judged so far held"
         }
         Conclusion::Incomplete if report.details.is_refused && report.verdict_line().no_result => {
-            "name operations, accounts and tokens that the target serves in paymaster.toml (`paymaster-conformance init` \
-             writes one to fill in): a run without any result does not pass, not even with --allow-incomplete"
+            "name what the target serves in {profile}: a run without any result does not pass, not even with --allow-incomplete"
         }
         Conclusion::Incomplete if !report.rules.iter().any(|rule| rule.waits) => {
             "find out why the target did not answer what could not be judged, then run again"
         }
         Conclusion::Incomplete => {
-            "describe the target in paymaster.toml (`paymaster-conformance init` writes one to fill in), \
-             or accept what could not be judged with --allow-incomplete"
+            "describe the target in {profile}, or accept what could not be judged with --allow-incomplete"
         }
         Conclusion::CouldNotTest => {
             "look at the cause: whether the target is running, whether host, port, path, headers and key are right, and whether \
              the profile leaves out what the target needs; then run again"
         }
-    })
+    };
+    let first = || "paymaster.toml (`paymaster-conformance init` writes one to fill in)".to_owned();
+    let profile = report.details.profile.as_deref().map_or_else(first, escape_controls);
+    Some(text.replace("{profile}", &profile))
 }
 
 /// The state of a rule whose colour the verdict has.
@@ -153,7 +154,8 @@ pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(Stri
     let of = count(inconclusive as u128, "inconclusive rule");
     let wait = if inconclusive == 1 { "waits" } else { "wait" };
     let wait = format!("{rules} of {of} {wait} for one line of the profile, {meaning}");
-    Some((format!("{wait}. Write it in paymaster.toml, {place}"), line.text))
+    let file = report.details.profile.as_deref().unwrap_or("paymaster.toml");
+    Some((format!("{wait}. Write it in {}, {place}", escape_controls(file)), line.text))
 }
 
 /// `no ordinary request of pm_getFeeQuoteOrData in mode ERC20 got a result; most often (120 of 130 times) the target answered: "..."`.

@@ -342,7 +342,12 @@ impl Evidence {
         let states = claim.states(group, member);
         let is_opposed = states == Some(!is_broken);
         let may_oppose = states != Some(true) && (is_broken || claim.kept.contains(&place));
-        let is_other = is_broken && claim.is_of_a_refused_value();
+        // Such claims are about every request, whatever is due to it.
+        let is_other = match claim.cause {
+            Cause::Form(_) if is_broken => claim.is_of_a_refused_value(),
+            Cause::Form(_) => is_opposed,
+            _ => false,
+        };
         if !is_opposed && !may_oppose || !is_other && !claim.is_comparable(group, member, context) {
             return;
         }

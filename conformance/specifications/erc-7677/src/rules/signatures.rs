@@ -11,6 +11,7 @@ use paymaster_engine::{
 };
 use paymaster_ethereum::{ContractKind, EntryPointVersion, Operation, Window};
 use paymaster_exchange::Simulation;
+use paymaster_schemas::member_validator;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -143,6 +144,14 @@ fn by_profile(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), S
     }
     let (kind, signer, chain) = Target::of(knowledge).contract(call.known_version()?)?;
     let operation = completed(call, result)?;
+    // Nor could a contract hash members that are not in the form of their table, or be at the address zero.
+    let own = paymaster_members(operation.version, result);
+    let is_in_form = |(name, value): (&String, &Value)| {
+        member_validator(kind_of_call.result_document, name).is_none_or(|form| form.is_valid(value))
+    };
+    if !own.iter().all(is_in_form) || operation.paymaster_and_data.iter().take(20).all(|byte| *byte == 0) {
+        return None;
+    }
     if kind == ContractKind::Singleton08 && is_delegated(view) && operation.delegate.is_none() {
         return None;
     }

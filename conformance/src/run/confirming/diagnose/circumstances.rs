@@ -148,6 +148,8 @@ impl Search<'_> {
             self.budget.add(group);
         }
         let resender = self.resender;
+        // On connections that were idle, that may decide.
+        resender.sender.close_idle();
         let results = join_all(groups.iter().map(|group| resender.send(group))).await;
         groups.iter().zip(results).find_map(|(group, result)| {
             let (exchanges, outcome) = result.ok()?;

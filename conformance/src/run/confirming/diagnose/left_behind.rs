@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use super::{Diagnosis, Search, circumstances::with_members, members::Subject, parsed, with_body};
 use crate::run::{
     confirming::resend::Reproduction,
-    replay::{scattered, unseen, unseen_number},
+    replay::{scattered, unseen_number, written_like},
 };
 
 /// How often a request is repeated: with the same subject, and of the same party.
@@ -479,7 +479,7 @@ impl Search<'_> {
         *member = match pointer {
             ID => number.into(),
             place if [party, once].contains(&place) => {
-                unseen(member, place == party).unwrap_or_else(|| json!(number.to_string()))
+                written_like(member, place == party, number).unwrap_or_else(|| json!(number.to_string()))
             }
             place if place == bytes => json!(format!("{}{number:016x}", member.as_str()?)),
             _ => respelled(member, number)?,

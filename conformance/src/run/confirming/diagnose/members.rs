@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Diagnosis, Search, form::Plain, parsed, with_body};
+use super::{Diagnosis, Search, circumstances::with_members, form::Plain, parsed, with_body};
 use paymaster_engine::{
     cases::case::{Group, Role},
     diagnosis::{
@@ -107,7 +107,7 @@ impl Search<'_> {
         }
         let decisive = self.members_that_the_rule_is_about().await;
         for form in [form, decisive].into_iter().flatten() {
-            if !self.holds_for_every_operation(wrong, &form).await {
+            if !self.holds_for_every_operation(wrong, &form).await || self.is_right_in_another(&form).await {
                 continue;
             }
             if found.as_ref().is_none_or(|known| form.len() < known.cause.members().len()) {
@@ -138,6 +138,29 @@ impl Search<'_> {
         let own = subject.value(&self.finding.group);
         let other = own.and_then(|own| self.renewed(&own, once));
         self.breaks_with(subject, other).await
+    }
+
+    /// Whether a request of the run for which the rule held is right with these values too.
+    async fn is_right_in_another(&mut self, form: &[Difference]) -> bool {
+        const TRIED: usize = 2;
+        let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
+        let finding = self.finding;
+        for example in examples.iter().filter(|example| may_be_right(finding, example)).take(TRIED) {
+            let group = with_members(&example.group, &[example.member]);
+            let own = group.as_ref().and_then(|group| parsed(&group.members[0]));
+            let own = own.and_then(|own| form.iter().try_fold(own, |own, member| member.with_failing(&own)));
+            if let Some(group) = group.zip(own).and_then(|(group, own)| with_body(&group, 0, &own))
+                && let Some((exchanges, Outcome::Held)) = self.send(&group).await
+                && is_right_in_the_same_respect(
+                    &finding.violation.pointer,
+                    &finding.exchanges[finding.violation.member],
+                    &exchanges[0],
+                )
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// A request of the same method and mode for which the rule holds: one of the run, whatever rule it is an example of, or one that is

@@ -174,6 +174,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         })
         .when(|view| view.is_data() && view.is_later())
+        .also(&["data.*", "call.same-operation"])
         .depends_on_others(),
     fault(SIGNATURE, "signed-for-another-nonce-without-context", "signs the nonce 0 for a context of null")
         .on_request(|_, request| set_operation(request, "nonce", "0x0"))

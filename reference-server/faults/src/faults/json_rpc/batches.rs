@@ -77,7 +77,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_batch(|_, answers| answers.truncate(8)),
     fault(BATCH, "batch-without-errors", "leaves errors out of the answer to a batch")
         .on_batch(|_, answers| answers.retain(|answer| answer.get("error").is_none()))
-        .depends_on("/method"),
+        .depends_on("/*/method"),
     fault(BATCH, "batch-ids-as-text", "answers the first of several requests whose ids have the same text")
         .on_batch(|_, answers| {
             let mut seen = HashSet::new();
