@@ -53,10 +53,11 @@ pub enum Requests {
 /// What the second call of a journey takes over.
 #[derive(Clone, Copy, Debug)]
 pub struct Handover {
-    /// Writes into the second call what it has of the first one, and [`FROM_ANSWER`] where the value of the answer belongs.
+    /// Writes into the second call what it has of the first one, and [`FROM_ANSWER`] where what it takes of the answer belongs: as a value, or as
+    /// the name of a member without a value.
     pub join: fn(&dyn Knowledge, &Value, &mut Value),
-    /// The value of an answer that iteration `number` (from 0) takes, as long as [`FROM_ANSWER`]; none if the answer has none.
-    pub taken: fn(&Value, u64) -> Option<String>,
+    /// The value of an answer that iteration `number` (from 0) takes, or the members of an object; none if the answer has none.
+    pub taken: fn(&Value, u64) -> Option<Value>,
 }
 
 /// The text in the second call of a journey that a value of the answer replaces.

@@ -22,7 +22,7 @@ use paymaster_engine::{
     session::{contradictions::Contradiction, outcomes::Outcomes, recorded::RECORDED},
     verdict::{
         conclusion::{Conclusion, Verdict},
-        finding::{Attempt, Finding, KindShare},
+        finding::{Attempt, Finding, KindShare, Sought},
         known::{self, EntryState},
         profile_line::missing_line,
         strictness::Strictness,
@@ -120,7 +120,7 @@ fn with_cause(finding: Finding) -> Finding {
             exchanges: finding.exchanges.clone(),
             member: finding.violation.member,
         }),
-        sought: true,
+        sought: Sought::Yes,
         cause: Some(Cause::Members(vec![difference])),
         share: Some(KindShare { broken: 1_200, judged: 6_000, all: 24_000, is_of_calls: true }),
         ..finding
@@ -412,7 +412,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         shrink_requests: 12,
         could_be_smaller: false,
         cause: None,
-        sought: true,
+        sought: Sought::Yes,
         of_sent_values: false,
         contrast: None,
         share: None,

@@ -132,6 +132,7 @@ pub async fn replay(
     (sender.checks, sender.idle_time) = (false, settings.args.idle.unwrap_or_default());
     let shown_now = tokio::time::timeout_at(ends, first_results_of_now(&sender, context)).await;
     let shown_now = shown_now.ok().flatten();
+    let (shown_now, calls) = shown_now.unzip();
     let context = shown_now.as_deref().unwrap_or(context);
     let ways = [false, true]
         .into_iter()
@@ -148,6 +149,14 @@ pub async fn replay(
         held_in_company: Cell::default(),
         untested: None,
     };
+    // What later answers are compared with may be wrong as before.
+    let key = search.key();
+    let mut calls = calls.iter().flatten();
+    if let Some(violation) =
+        calls.find_map(|(group, exchanges)| search.recheck.violation_at(&key, group, exchanges))
+    {
+        return ReplayOutcome::StillThere(violation);
+    }
     let ended = tokio::select! {
         biased;
         () = stop.stopped() => Err(ended(stop)),
@@ -242,13 +251,7 @@ impl Search<'_> {
             Replayed::NotTested(cause) => return Ok(ReplayOutcome::CouldNotTest(cause)),
             _ => {}
         }
-        let member = self.group.members.get(self.finding.member);
-        let key = Key {
-            rule: self.rule.id,
-            pair: member
-                .and_then(|member| ParsedRequest::of(&member.body, self.context.specification()).pair()),
-            pointer: without_indices(&self.finding.pointer),
-        };
+        let key = self.key();
         while self.tries() < self.needed {
             let sending = stream::iter(self.plan()).map(async |group| (self.deliver(&group).await, group));
             let mut sending = pin!(sending.buffered(in_flight));
@@ -268,6 +271,17 @@ impl Search<'_> {
             Ok(ReplayOutcome::Fixed(self.tries()))
         } else {
             Ok(not_proved("the target refuses ordinary requests"))
+        }
+    }
+
+    /// The place of the finding.
+    fn key(&self) -> Key {
+        let member = self.group.members.get(self.finding.member);
+        let specification = self.context.specification();
+        Key {
+            rule: self.rule.id,
+            pair: member.and_then(|member| ParsedRequest::of(&member.body, specification).pair()),
+            pointer: without_indices(&self.finding.pointer),
         }
     }
 
@@ -408,21 +422,28 @@ impl Search<'_> {
 }
 
 /// What is known of the target, with what its answers are compared with as it shows that now: what it showed in the run may have been wrong.
-/// None where it shows nothing.
-async fn first_results_of_now(sender: &Sender, context: &dyn Knowledge) -> Option<Arc<dyn Knowledge>> {
+/// With the calls that show it. None where it shows nothing.
+async fn first_results_of_now(
+    sender: &Sender,
+    context: &dyn Knowledge,
+) -> Option<(Arc<dyn Knowledge>, Vec<(Group, Vec<Exchange>)>)> {
     let specification = context.specification();
     let (kind, with_first_results) = specification.first_results?;
-    let mut exchanges = Vec::new();
+    let mut sent = Vec::new();
     let relations = [specification.calls];
     let calls = Plan::of(&relations, context, unseen_number(), FIRST_RESULTS);
     for call in calls.filter(|call| call.pair == Some(kind)) {
-        exchanges.extend(sender.deliver(&call).await.ok()?);
+        let exchanges = sender.deliver(&call).await.ok()?;
+        sent.push((call, exchanges));
     }
-    let answers: Vec<_> =
-        exchanges.iter().map(|exchange| (Answer::of(exchange), exchange.received)).collect();
+    let exchanges = sent.iter().flat_map(|(_, exchanges)| exchanges);
+    let answers: Vec<_> = exchanges.map(|exchange| (Answer::of(exchange), exchange.received)).collect();
     let results: Vec<_> =
         answers.iter().filter_map(|(answer, received)| Some((answer.result()?, *received))).collect();
-    (!results.is_empty()).then(|| with_first_results(context, &results))
+    let shown = (!results.is_empty()).then(|| with_first_results(context, &results))?;
+    drop(results);
+    drop(answers);
+    Some((shown, sent))
 }
 
 fn not_proved(reason: &str) -> ReplayOutcome {

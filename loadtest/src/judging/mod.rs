@@ -249,11 +249,16 @@ pub fn pointer(rule: &Rule, violation: &Violation) -> String {
     Key::of(rule, None, violation).pointer
 }
 
-/// The value that the next request of a sequence takes from the body of an answer; `None` if it takes none, or the answer has none.
+/// The longest text that a request takes from an answer, in bytes.
+const MOST_TAKEN: usize = 16_384;
+
+/// What the next request of a sequence takes from the body of an answer, as JSON; `None` if it takes nothing, or the answer has none.
 /// `step` is the index of the answered request, `number` the number of the iteration.
 pub fn value_for_next(body: &[u8], sequence: &[RequestTemplate], step: usize, number: u64) -> Option<String> {
     let taken = sequence.get(step + 1)?.taken?;
-    taken(&serde_json::from_slice(body).ok()?, number)
+    let taken = taken(&serde_json::from_slice(body).ok()?, number)?.to_string();
+    let members = taken.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    Some(members.map_or_else(|| taken.clone(), str::to_owned)).filter(|text| text.len() <= MOST_TAKEN)
 }
 
 #[cfg(test)]

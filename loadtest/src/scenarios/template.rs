@@ -1,6 +1,8 @@
 //! Requests that are serialized before the clock runs. Sending one copies its bytes and overwrites the id, the end of the bytes that
 //! vary and (in a journey) the value of the answer before. So every request has its own id and operation, at little cost.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use paymaster_engine::load::FROM_ANSWER;
 use serde_json::{Value, json};
@@ -13,8 +15,8 @@ const ID_DIGITS: usize = 13;
 /// Hex digits at the end of the bytes that make an operation unique.
 const DATA_DIGITS: usize = 16;
 
-/// Finds the value of an answer that iteration `number` takes.
-pub type Taken = fn(&Value, u64) -> Option<String>;
+/// Finds what of an answer iteration `number` takes.
+pub type Taken = fn(&Value, u64) -> Option<Value>;
 
 /// A serialized request that can be sent any number of times.
 #[derive(Debug)]
@@ -26,7 +28,7 @@ pub struct RequestTemplate {
     body: Box<[u8]>,
     id_at: Option<usize>,
     data_at: Option<usize>,
-    value_at: Option<usize>,
+    value_at: Option<Range<usize>>,
     /// What it takes from the answer before; none if nothing.
     pub(crate) taken: Option<Taken>,
     /// Answers that were not judged, and answers that were judged and broke no rule.
@@ -44,7 +46,10 @@ impl RequestTemplate {
         let id_at = text.find(&format!("\"id\":{FIRST_ID}")).map(|at| at + "\"id\":".len());
         let data = varied.and_then(|place| request.pointer(place)?.as_str()).filter(|data| has_room(data));
         let data_at = data.and_then(|data| Some(text.find(data)? + data.len() - DATA_DIGITS));
-        let value_at = text.find(FROM_ANSWER);
+        // The name of a member, with its null, or a value.
+        let placeholders = [format!("\"{FROM_ANSWER}\":null"), format!("\"{FROM_ANSWER}\"")];
+        let place = |placeholder: &String| text.find(placeholder).map(|at| at..at + placeholder.len());
+        let value_at = placeholders.iter().find_map(place);
         Self {
             label,
             expects_error: false,
@@ -62,12 +67,13 @@ impl RequestTemplate {
         &self.answers[usize::from(judged)]
     }
 
-    /// The number of bytes to send.
-    pub fn length(&self) -> usize {
-        self.body.len()
+    /// The number of bytes to send with this value.
+    pub fn length(&self, value: Option<&str>) -> usize {
+        let replaced = self.value_at.as_ref().zip(value);
+        replaced.map_or(self.body.len(), |(at, value)| self.body.len() - at.len() + value.len())
     }
 
-    /// The bytes to send. Id and operation are made from `number`; `value` replaces the placeholder.
+    /// The bytes to send. Id and operation are made from `number`; `value`, which is JSON, replaces the placeholder.
     pub fn body(&self, number: u64, value: Option<&str>) -> Bytes {
         let mut body = Vec::new();
         self.write(number, value, &mut body);
@@ -85,10 +91,8 @@ impl RequestTemplate {
         if let Some(at) = self.data_at {
             write_digits::<16>(&mut body[at..at + DATA_DIGITS], number);
         }
-        if let (Some(at), Some(value)) =
-            (self.value_at, value.filter(|value| value.len() == FROM_ANSWER.len()))
-        {
-            body[at..at + value.len()].copy_from_slice(value.as_bytes());
+        if let Some((at, value)) = self.value_at.clone().zip(value) {
+            out.splice(start + at.start..start + at.end, value.bytes());
         }
     }
 }
@@ -127,10 +131,11 @@ mod tests {
     fn every_request_has_its_own_id_and_operation() {
         let data = format!("0xb61d27f6{}", "ab".repeat(20));
         let template = RequestTemplate::new("x", &request(&data), Some(CALL_DATA));
-        let token = format!("0x{}", "C".repeat(40));
+        let token = format!("0x{}", "C".repeat(50));
+        let value = json!(token).to_string();
         let sent: Vec<Value> = [0, 1, 999_999_999]
             .into_iter()
-            .map(|number| serde_json::from_slice(&template.body(number, Some(&token))).unwrap())
+            .map(|number| serde_json::from_slice(&template.body(number, Some(&value))).unwrap())
             .collect();
         for (place, number) in [0_u64, 1, 999_999_999].into_iter().enumerate() {
             assert_eq!(sent[place]["id"], FIRST_ID + number);

@@ -16,7 +16,10 @@ use crate::{
     message::answer::Answer,
     rules::{Check, Violation},
     specification::Places,
-    verdict::{finding::Finding, line::count},
+    verdict::{
+        finding::{Finding, Sought},
+        line::count,
+    },
 };
 
 /// The longest value that is shown, in characters.
@@ -139,7 +142,7 @@ pub fn cause_of(finding: &Finding) -> Option<String> {
         )),
         (None, Some(share)) => Some(format!(
             "{}; {} of {} requests of this kind show it",
-            if finding.sought { "no cause found" } else { "no cause was looked for" },
+            if finding.sought == Sought::No { "no cause was looked for" } else { "no cause found" },
             share.broken,
             share.judged
         )),

@@ -12,7 +12,7 @@ use crate::{
     },
     specification::Specification,
     verdict::{
-        finding::{Finding, Key, without_indices},
+        finding::{Finding, Key, Sought, without_indices},
         summary::Summary,
     },
 };
@@ -146,7 +146,9 @@ impl Original {
             Some(Cause::Concurrency) => is_company_of_its_own && finding.reproduced() > 0,
             // The attempts of several findings were in flight at the same time.
             None | Some(Cause::Recorded { .. }) => {
-                finding.reproduced() > 0 && finding.reproduced() == finding.attempts.len()
+                finding.sought != Sought::RightAlone
+                    && finding.reproduced() > 0
+                    && finding.reproduced() == finding.attempts.len()
             }
             // The search for the cause sent the requests alone.
             Some(_) => true,

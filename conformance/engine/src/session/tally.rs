@@ -20,7 +20,7 @@ use crate::{
     specification::Specification,
     verdict::{
         conclusion::Verdict,
-        finding::{Finding, Key},
+        finding::{Finding, Key, Sought},
         known::{self, KnownFailureList},
         summary::{Observations, Reached, RuleOutcome},
     },
@@ -395,7 +395,7 @@ impl FirstViolation {
             shrink_requests: 0,
             could_be_smaller: false,
             cause: None,
-            sought: false,
+            sought: Sought::No,
             of_sent_values: false,
             contrast: None,
             share: None,

@@ -74,14 +74,26 @@ pub struct Finding {
     pub could_be_smaller: bool,
     /// What decides whether the rule is broken; none where that is not known.
     pub cause: Option<Cause>,
-    /// Whether a cause was looked for. A run does not look for every one where there are many, or where the time for it is over.
-    pub sought: bool,
+    /// Whether a cause was looked for.
+    pub sought: Sought,
     /// Whether the requests are answered rightly with other ids and nonces: what was sent before may decide.
     pub of_sent_values: bool,
     /// The nearest requests that do not break the rule; none where none were found.
     pub contrast: Option<Contrast>,
     /// How many requests of the same method and mode show it; none where that was not counted, as in recorded traffic.
     pub share: Option<KindShare>,
+}
+
+/// Whether the cause of a finding was looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sought {
+    /// Not: a run does not look for every one where there are many, or where the time for it is over.
+    #[default]
+    No,
+    /// It was.
+    Yes,
+    /// It was, and the requests, which broke the rule beside others, were right when they were sent alone.
+    RightAlone,
 }
 
 /// How many of the requests of one method and mode that a rule judged broke it at the place of a finding.

@@ -4,10 +4,10 @@ use paymaster_engine::{
     cases::protocol::MALFORMED_PARAMS,
     load::{FROM_ANSWER, Handover, LoadTest, Requests, Scenario, ValueForm},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
-    kinds::{DATA_07, STUB_07},
+    kinds::{DATA_07, STUB_07, paymaster_members, version},
     relations::REFUSED,
 };
 
@@ -17,7 +17,7 @@ pub(crate) static LOAD_TEST: LoadTest = LoadTest {
         Scenario::of_calls(&["data"], "pm_getPaymasterData for EntryPoint 0.7", DATA_07),
         Scenario {
             id: "journey",
-            about: "what a wallet does: the stub, then data with the paymaster of the stub",
+            about: "what a wallet does: the stub, then data with what the stub brought",
             weight: 3,
             labels: &["journey/stub", "journey/data"],
             requests: Requests::Journey(
@@ -28,10 +28,13 @@ pub(crate) static LOAD_TEST: LoadTest = LoadTest {
                         for name in ["sender", "nonce", "callData"] {
                             data["params"][0][name] = stub["params"][0][name].clone();
                         }
-                        data["params"][0]["paymaster"] = json!(FROM_ANSWER);
-                        data["params"][0]["paymasterData"] = json!("0x");
+                        data["params"][0][FROM_ANSWER] = Value::Null;
                     },
-                    taken: |answer: &Value, _| answer["result"]["paymaster"].as_str().map(str::to_owned),
+                    taken: |answer: &Value, _| {
+                        let result = answer["result"].as_object()?;
+                        let members = paymaster_members(version(DATA_07), result);
+                        (!members.is_empty()).then_some(Value::Object(members))
+                    },
                 },
             ),
         },

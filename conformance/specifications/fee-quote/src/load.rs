@@ -65,9 +65,9 @@ fn join(known: &dyn Knowledge, quote: &Value, sponsor: &mut Value) {
 }
 
 /// A token of the quotes, as the answer spells it. Iterations take them in turn.
-fn quoted_token(answer: &Value, number: u64) -> Option<String> {
+fn quoted_token(answer: &Value, number: u64) -> Option<Value> {
     let quotes = answer["result"]["feeQuotes"].as_array()?;
     let count = u64::try_from(quotes.len()).ok().filter(|count| *count > 0)?;
     let place = usize::try_from(number % count).ok()?;
-    quotes[place]["tokenAddress"].as_str().map(str::to_owned)
+    Some(quotes[place]["tokenAddress"].clone()).filter(Value::is_string)
 }

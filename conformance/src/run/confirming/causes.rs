@@ -30,7 +30,7 @@ use paymaster_engine::{
     },
     rules::{Check, Rule},
     session::{Session, recheck::Outcome, tally::FirstViolation},
-    verdict::finding::{Finding, Key, without_indices},
+    verdict::finding::{Finding, Key, Sought, without_indices},
 };
 use paymaster_settings::Settings;
 
@@ -310,7 +310,6 @@ impl CauseSearch<'_> {
         if finding.attempts.is_empty() || keeps_idle(finding.group.relation) || self.is_spent() {
             return;
         }
-        finding.sought = true;
         let key = finding.key();
         let resender = self.resender(finding.rule, &key);
         let copy = finding.clone();
@@ -320,6 +319,9 @@ impl CauseSearch<'_> {
             Extent::Known => Box::pin(search.known_cause(known)).await,
         };
         let spent = search.spent();
+        if finding.sought != Sought::RightAlone {
+            finding.sought = search.sought;
+        }
         self.left.store(self.left.load(Ordering::Relaxed).saturating_sub(spent), Ordering::Relaxed);
         finding.shrink_requests += spent;
         if let Some(diagnosis) = diagnosis {

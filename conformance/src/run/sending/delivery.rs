@@ -558,6 +558,10 @@ impl Delivery {
             }
             return self.send_after_outage(target);
         }
+        // What was refused may have come at the end of an outage.
+        if is_served && self.waited == 0 && !self.watched && refused.iter().all(is_answered) {
+            return self.send_after_outage(target);
+        }
         if is_served || target.lasting_outage {
             return self.after_sending(target, refused, false);
         }
@@ -657,7 +661,10 @@ impl Delivery {
                         let is_known = target.overload.as_ref().is_some_and(|known| known.sign == check.sign);
                         let mut kept = check.kept.filter(|_| !is_known);
                         kept = kept.filter(|kept| {
-                            !target.is_limited_without_time(kept) && !kept.iter().any(is_unsent)
+                            let is_outage = |exchange: &Exchange| target.excuse(exchange).may_be_outage;
+                            !target.is_limited_without_time(kept)
+                                && !kept.iter().any(is_unsent)
+                                && !kept.iter().any(is_outage)
                         });
                         return kept.map_or_else(|| self.send(target, false), |kept| Step::Done(Ok(kept)));
                     }

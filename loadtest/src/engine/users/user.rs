@@ -173,7 +173,8 @@ async fn execute(
         let sent = SentRequest { template, number, token: token.as_deref() };
         let UserState { connection, back_off } = state;
         let write = |out: &mut Vec<u8>| template.write(number, sent.token, out);
-        let reply = connection.exchange(&run.settings.transport, sent_at, template.length(), write).await;
+        let length = template.length(sent.token);
+        let reply = connection.exchange(&run.settings.transport, sent_at, length, write).await;
         let (reply, assessment) = run.settings.judge.assess_reply(reply, sent);
         let (took, exchange, response) = match &reply {
             Reply::Plain(plain) => (plain.took, None, Some((plain.status, plain.body))),

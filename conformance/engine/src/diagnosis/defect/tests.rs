@@ -14,7 +14,7 @@ use crate::{
     rules::{Advice, Violation, requests::number_id},
     session::recorded::RECORDED,
     specification::SAMPLE,
-    verdict::finding::{Attempt, KindShare},
+    verdict::finding::{Attempt, KindShare, Sought},
 };
 
 /// A finding in an answer to a quote in sponsored mode.
@@ -48,7 +48,7 @@ fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {
         shrink_requests: 0,
         could_be_smaller: false,
         cause,
-        sought: true,
+        sought: Sought::Yes,
         of_sent_values: false,
         contrast: None,
         share: None,

@@ -62,7 +62,8 @@ impl Search<'_> {
             let is_right_alone = needed.is_some_and(|needed| sent >= needed);
             return if is_right_alone { self.concurrency().await } else { None };
         }
-        if broken == sent {
+        // One wrong answer is no share: what came before it may decide.
+        if broken == sent || broken == 1 {
             return None;
         }
         // Any request of the group may have broken a rule about single requests: alone, each breaks it less often.

@@ -29,7 +29,7 @@ use paymaster_engine::{
     diagnosis::cause::{Cause, Contrast},
     rules::Check,
     session::{Session, recheck::Outcome},
-    verdict::finding::Finding,
+    verdict::finding::{Finding, Sought},
 };
 use paymaster_exchange::Exchange;
 
@@ -117,6 +117,8 @@ pub(crate) struct Search<'a> {
     material: &'a Material<'a>,
     finding: &'a Finding,
     budget: RequestBudget,
+    /// What is known by it of the requests of the finding.
+    pub(crate) sought: Sought,
 }
 
 impl<'a> Search<'a> {
@@ -127,7 +129,7 @@ impl<'a> Search<'a> {
         finding: &'a Finding,
         limit: u32,
     ) -> Self {
-        Self { resender, material, finding, budget: RequestBudget::new(limit) }
+        Self { resender, material, finding, budget: RequestBudget::new(limit), sought: Sought::Yes }
     }
 
     /// How many requests it has sent.
@@ -138,10 +140,14 @@ impl<'a> Search<'a> {
     /// The cause. `known` are the findings whose causes are known already: most findings of a run share their cause with another one.
     pub(crate) async fn cause(&mut self, known: &[Finding]) -> Option<Diagnosis> {
         // The attempts of several findings were in flight at the same time. This one is alone, the second time after itself.
-        if self.finding.reproduced() < self.finding.attempts.len()
+        let is_now_and_then = self.finding.reproduced() < self.finding.attempts.len();
+        if is_now_and_then
             || self.breaks(&self.finding.group).await.is_none()
             || self.breaks(&self.finding.group).await.is_none()
         {
+            if !is_now_and_then {
+                self.sought = Sought::RightAlone;
+            }
             return self.chance_or_concurrency(known).await;
         }
         for Strategy { price, judged, by_chance, search } in STRATEGIES {
