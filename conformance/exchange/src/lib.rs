@@ -149,6 +149,12 @@ impl HeaderSet {
         self
     }
 
+    /// Whether its connection has no further request: the client closes it, writes names in another way than others, or sends in chunks.
+    pub fn ends_connection(&self) -> bool {
+        let ends = |line: &HeaderLine| line.0 == "transfer-encoding" || *line == ("connection", "close");
+        self.in_title_case || self.lines.iter().any(ends)
+    }
+
     /// The name of a header as this client writes it.
     pub fn written(&self, name: &str) -> String {
         let title = |part: &str| part[..1].to_ascii_uppercase() + &part[1..];

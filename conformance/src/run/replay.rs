@@ -101,6 +101,8 @@ struct Search<'a> {
     group: &'a Group,
     context: &'a dyn Knowledge,
     needed: u32,
+    /// Whether the requests broke the rule now and then: how many requests came over a connection may decide.
+    is_partial: bool,
     ways: Vec<Way>,
     /// How many answers of a run the rule judged and held for.
     held_in_company: Cell<u32>,
@@ -134,6 +136,7 @@ pub async fn replay(
     let shown_now = shown_now.ok().flatten();
     let (shown_now, calls) = shown_now.unzip();
     let context = shown_now.as_deref().unwrap_or(context);
+    let is_partial = finding.share.broken < finding.share.judged;
     let ways = [false, true]
         .into_iter()
         .filter(|is_new| !is_new || renewed_for(group, finding, context.specification()).is_some());
@@ -144,7 +147,8 @@ pub async fn replay(
         finding,
         group,
         context,
-        needed: finding.share.tries(),
+        needed: finding.share.tries() * if is_partial { 2 } else { 1 },
+        is_partial,
         ways: ways.map(|is_new| Way { is_new, ..Way::default() }).collect(),
         held_in_company: Cell::default(),
         untested: None,
@@ -188,7 +192,10 @@ impl Search<'_> {
             if self.sender.pace.sent() + requests > MOST_REQUESTS {
                 return Err(BOUND_REACHED.to_owned());
             }
-            self.sender.close_idle();
+            // The second half of the tries goes over one connection.
+            if !(self.is_partial && self.ways.iter().all(|way| way.held >= self.needed / 2)) {
+                self.sender.close_idle();
+            }
             for (way, group) in round {
                 let exchanges = self.deliver(&group).await?;
                 if let Some(outcome) = self.judge(way, &group, &exchanges) {

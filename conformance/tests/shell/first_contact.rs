@@ -148,7 +148,7 @@ fn waiting(out: &str) -> (usize, usize, String) {
         head.rsplit(' ').next().unwrap().parse::<usize>().unwrap()
     };
     let line = out.lines().skip_while(|line| !line.starts_with("Missing")).find(|line| line.contains(" = "));
-    (before(counts, " inconclusive"), before(rest, " inconclusive"), line.unwrap().trim().to_owned())
+    (before(counts, " inconclusive"), before(rest, " of "), line.unwrap().trim().to_owned())
 }
 
 #[test]

@@ -61,7 +61,9 @@ fn has_code(codes: &[i64], view: &View<'_>, report: &mut Report) {
         view.answer.error().is_some_and(|error| codes.iter().any(|code| has_error_code(error, *code)));
     let expected = from_fn(|f| {
         let codes: Vec<String> = codes.iter().map(i64::to_string).collect();
-        f.write_str(&codes.join(" or "))
+        f.write_str(&codes.join(" or "))?;
+        // The headline names what decides, which may be well-formed.
+        if view.label.is_empty() { Ok(()) } else { write!(f, " ({})", view.label) }
     });
     report.expect(holds, "/error/code", expected, || match actual {
         Some(_) => shown_member(actual),

@@ -208,6 +208,14 @@ impl TargetState {
         each.filter(|(words, _)| self.comparison.own_words.is_open(words)).collect()
     }
 
+    /// Whether exchanges are judged as they came, where others did not cause their errors: they state no limit, and are of no outage.
+    fn can_be_judged(&self, exchanges: &[Exchange]) -> bool {
+        let is_unsent = |exchange: &Exchange| matches!(exchange.outcome, Err(Failure::Connect(_)));
+        let is_outage = |exchange: &Exchange| self.excuse(exchange).may_be_outage;
+        !self.is_limited_without_time(exchanges)
+            && !exchanges.iter().any(|exchange| is_unsent(exchange) || is_outage(exchange))
+    }
+
     fn is_limited_without_time(&self, exchanges: &[Exchange]) -> bool {
         exchanges.iter().any(|exchange| self.excuse(exchange).is_limit_without_time())
     }
@@ -655,17 +663,10 @@ impl Delivery {
                 };
                 match times.map(|times| times.saturating_sub(TIMES_ALONE)) {
                     None => {
-                        let is_unsent =
-                            |exchange: &Exchange| matches!(exchange.outcome, Err(Failure::Connect(_)));
                         // A limit that is known is touched again now and then, by a connection that is not closed yet.
                         let is_known = target.overload.as_ref().is_some_and(|known| known.sign == check.sign);
                         let mut kept = check.kept.filter(|_| !is_known);
-                        kept = kept.filter(|kept| {
-                            let is_outage = |exchange: &Exchange| target.excuse(exchange).may_be_outage;
-                            !target.is_limited_without_time(kept)
-                                && !kept.iter().any(is_unsent)
-                                && !kept.iter().any(is_outage)
-                        });
+                        kept = kept.filter(|kept| target.can_be_judged(kept));
                         return kept.map_or_else(|| self.send(target, false), |kept| Step::Done(Ok(kept)));
                     }
                     Some(0) => return self.lower_jobs(target, target.jobs / 2, check.sign),
@@ -1019,7 +1020,7 @@ mod tests {
         let mut run = Run::new(1);
         let script = |did: &str, _| if did == "probe" { good() } else { exchange(Ok((502, ""))) };
         assert_eq!(judged(&run.deliver(script)), 502);
-        assert_eq!(run.story(), "unwatched, quiet, probe");
+        assert_eq!(run.story(), "unwatched, quiet, probe, unwatched, quiet, probe");
     }
 
     #[test]

@@ -433,6 +433,11 @@ impl Sender {
         let member = &group.members[number];
         let limit = self.transport.limits.timeout;
         let after = self.target.lock().liveness.wait(patience, limit);
+        // A request that ends its connection has one of its own, so that other requests keep theirs.
+        let mut own = PooledConnection::default();
+        let ends = member.sent_as.as_ref().is_some_and(|headers| headers.ends_connection());
+        let is_apart = ends && self.slots.jobs() > 1 && connection.protocol() != Some(Protocol::Http2);
+        let connection = if is_apart { &mut own } else { connection };
         let exchange =
             connection.exchange_as(&self.transport, member.body.clone(), member.sent_as.clone(), share);
         if after == limit {

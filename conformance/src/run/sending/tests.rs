@@ -154,8 +154,10 @@ async fn two_groups(statuses: &[u16]) -> ([u16; 2], String) {
 #[tokio::test]
 async fn an_error_of_a_gateway_is_an_answer_only_where_a_request_that_was_served_before_still_is() {
     for (statuses, answers, bodies) in [
-        // The probe is served: there is no outage.
-        (&[200, 503][..], [200, 503], "010"),
+        // The probe is served, and the request again: the outage has just ended.
+        (&[200, 503][..], [200, 200], "0101"),
+        // There is no outage.
+        (&[200, 503, 200, 503], [200, 503], "01010"),
         // It is not: the second probe shows the end, and the request is sent again.
         (&[200, 502, 502], [200, 200], "01001"),
         // A service that starts: the request is the probe.

@@ -17,7 +17,7 @@ use crate::{
 
 pub(crate) const RULES: &[Rule] = &[
     rule("stub-and-data.length", 4, Check::Group(&PAIR, length))
-        .hint("give stub and data one length, with room for a signature of 65 bytes in the stub"),
+        .hint("give stub and data the same number of bytes, whatever the operation is"),
     rule("stub-and-data.length-with-other-limits", 4, Check::Group(&OTHER_LIMITS, length))
         .hint("a bundler estimates gas limits and fees in between: the length is the same with any")
         .of_clause("stub-and-data.length"),

@@ -91,8 +91,16 @@ const fn refusal(id: &'static str, check: ExchangeCheck) -> Rule {
 }
 
 fn serves_one_entry_point(knowledge: &dyn Knowledge) -> Option<&'static str> {
-    (!Target::of(knowledge).serves_several())
-        .then_some("the target serves one EntryPoint, as far as profile and discovery show, and may then ignore the parameter")
+    let target = Target::of(knowledge);
+    let why = match target.served_versions().count() {
+        2.. => {
+            "the target served an EntryPoint that does not exist, and may read none: list those that it serves in service.entry-points"
+        }
+        _ => {
+            "the target serves one EntryPoint, as far as profile and discovery show, and may then ignore the parameter"
+        }
+    };
+    (!target.serves_several()).then_some(why)
 }
 
 fn both_methods(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {

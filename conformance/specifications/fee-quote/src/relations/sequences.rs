@@ -11,7 +11,7 @@ use crate::{
     base,
     relations::{MODE, OPERATION},
     rules::requests::decision::SAME_AGAIN,
-    tables::{GAS, is_member},
+    tables::is_member,
     target::context::{Context, Support},
 };
 
@@ -126,14 +126,15 @@ fn left_out(input: &BuildInput<'_>) -> Vec<Step> {
     ]
 }
 
-/// In every form of published clients that the target serves. Forms without gas limits are another operation.
+/// In every form of published clients that the target serves. Forms without all members of the operation are another one.
 fn client_forms(input: &BuildInput<'_>) -> Vec<Step> {
     let info = Context::of(input.context).sponsorship_info();
     let forms = Context::of(input.context).served_forms.named(kinds::SPONSOR_SPONSORED);
     let written = forms.into_iter().filter_map(|form| {
         let request = form.of(input.base, kinds::SPONSOR_SPONSORED, &info)?;
-        let has_limits = GAS.iter().all(|name| request["params"][0].get(*name).is_some());
-        has_limits.then(|| (Role::SameDecision, format!("as written by {}", form.clients), request))
+        let mut names = input.base["params"][0].as_object()?.keys();
+        let has_all = names.all(|name| request["params"][0].get(name).is_some());
+        has_all.then(|| (Role::SameDecision, format!("as written by {}", form.clients), request))
     });
     written.collect()
 }

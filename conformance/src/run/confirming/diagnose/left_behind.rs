@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use paymaster_engine::{
-    cases::case::{Group, Member},
+    cases::case::{Group, Member, Order},
     diagnosis::{
         cause::{Cause, EarlierRequest, is_about_the_kind, is_right_in_the_same_respect},
         difference::{Difference, differences, with_all},
@@ -88,6 +88,11 @@ impl Search<'_> {
         if self.finding.violation.member == 0 {
             return None;
         }
+        if self.finding.group.relation.order == Order::Concurrent
+            && let Some(diagnosis) = self.right_one_by_one(base).await
+        {
+            return Some(diagnosis);
+        }
         'members: for under in [places.once, places.party] {
             let mut wrong = None;
             for is_together in (0..SEEN).flat_map(in_no_order) {
@@ -113,6 +118,21 @@ impl Search<'_> {
             }
         }
         None
+    }
+
+    /// Whether new requests of the group are right each time when they are sent one after the other, and wrong at the same time.
+    async fn right_one_by_one(&mut self, base: &Value) -> Option<Diagnosis> {
+        for is_at_once in (0..SENT_ALONE).flat_map(in_no_order) {
+            let group = self.renewed_group(self.places().once, base)?;
+            self.budget.add(&group);
+            let order = if is_at_once { Order::Concurrent } else { Order::Sequential };
+            match self.resender.send_as(&group, order).await {
+                Ok((_, Outcome::Broken(_))) if is_at_once => {}
+                Ok((exchanges, Outcome::Held)) if !is_at_once && self.is_same_respect(&exchanges) => {}
+                _ => return None,
+            }
+        }
+        Some(Diagnosis::of(Cause::Concurrency))
     }
 
     /// Where two answers should differ: whether they are the same too where the requests share little but party, nonce and terms. Other members that

@@ -27,10 +27,9 @@ const fn rule(id: &'static str, missing: &'static MissingLine, check: ExchangeCh
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    lines::in_token_mode(
-        rule("quote.tokens-quoted", &lines::SUPPORTED_TOKENS, tokens_quoted)
-            .hint("compare addresses without regard to letter case"),
-    ),
+    lines::in_token_mode(rule("quote.tokens-quoted", &lines::SUPPORTED_TOKENS, tokens_quoted).hint(
+        "quote each supported token of the request, in whatever letter case, and however many there are",
+    )),
     lines::in_token_mode(
         rule("quote.only-requested", &lines::SUPPORTED_TOKENS, only_requested)
             .hint("quote the tokens of the request and no others; look at caches"),
