@@ -129,10 +129,11 @@ fn waited(exchanges: &[Exchange]) -> impl Iterator<Item = Duration> {
     })
 }
 
-/// How many requests of a long plan one worker sends before others send too, and for how long: some services go wrong on a connection after 100
-/// or 200 requests.
+/// How many requests of a long plan one worker sends before others send too: some services go wrong on a connection after 100 or 200 requests.
+/// Where that takes more than a second, and so long for each request, or so long in all, the others do not wait for it.
 pub(crate) const OVER_ONE_CONNECTION: usize = 256;
-const ALONE: Duration = Duration::from_secs(2);
+const QUICK: Duration = Duration::from_millis(20);
+const ALONE: Duration = Duration::from_secs(10);
 
 /// How often a group is sent again whose answers state a limit.
 const SENT_FOR_A_LIMIT: usize = 3;
@@ -347,7 +348,10 @@ impl Work {
     fn needed(&self) -> usize {
         let progress = self.progress.lock();
         let Some(interval) = self.sender.pace.interval() else {
-            let is_alone = progress.judged < self.over_one_connection && self.begun.elapsed() < ALONE;
+            let requests = u32::try_from(progress.judged).unwrap_or(u32::MAX);
+            let is_quick = progress.took < Duration::from_secs(1) + QUICK.saturating_mul(requests);
+            let is_alone =
+                progress.judged < self.over_one_connection && is_quick && self.begun.elapsed() < ALONE;
             return if is_alone { 1 } else { usize::MAX };
         };
         let took = progress.took.as_micros() / progress.judged.max(1) as u128;

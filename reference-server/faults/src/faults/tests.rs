@@ -80,7 +80,8 @@ const UNLISTED_MEMBERS: [&str; 2] = ["/params/0/signature", "/params/0/paymaster
 fn every_fault_depends_on_a_member_that_requests_have() {
     let mut members = 0;
     for fault in faults() {
-        let Some(pointer) = fault.member else { continue };
+        // In a batch, every element has the member.
+        let Some(pointer) = fault.member.map(|at| at.strip_prefix("/*").unwrap_or(at)) else { continue };
         members += 1;
         let (object, member) = pointer.rsplit_once('/').expect("a JSON pointer");
         let document = OBJECTS.iter().find(|(at, _)| *at == object);

@@ -97,6 +97,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is_paymaster_call() && view.text("factory") == "0x7702"),
     refused("operation.nonce", "nonce-of-64-bits", "refuses a nonce of more than 64 bits")
         .when(|view| view.is_paymaster_call() && view.text("nonce").len() > 18),
+    refused(
+        "data.sponsorable-is-served",
+        "first-nonce-of-a-key-refused",
+        "refuses the first nonce of a key for an account that exists",
+    )
+    .when(|view| {
+        let nonce = view.text("nonce");
+        view.is_paymaster_call()
+            && !creates_account(view)
+            && nonce.len() > 18
+            && nonce.ends_with("0000000000000000")
+    }),
     refused("stub-request.zero-limits", "zero-limits-refused", "refuses gas limits of zero in stub requests")
         .when(|view| view.is_stub() && view.text("callGasLimit") == "0x0"),
     refused("stub-request.zero-fees", "zero-fees-divided-by", "fails when both fees are zero")
