@@ -8,6 +8,7 @@ use super::{
     way::{Way, WholeAnswer, has_valid_result},
 };
 use crate::{
+    cases::protocol::keeps_idle,
     json::{number::amount, pointer::encloses},
     message::answer::Answer,
     rules::{Check, Violation},
@@ -71,11 +72,17 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
             return Some(Kinship::NowAndThen);
         }
     }
-    if shared == Shared::Few {
-        return None;
-    }
     let (way, other) = (Way::of(one), Way::of(two));
     let is_one_rule = one.rule.id == two.rule.id;
+    // A run has idle connections too, and no answer shows that.
+    let is_of_idle = |one: &Finding, two: &Finding| keeps_idle(one.group.relation) && two.cause.is_none();
+    if way.whole.is_some() && way.whole == other.whole && (is_of_idle(one, two) || is_of_idle(two, one)) {
+        return Some(Kinship::SameWholeAnswer);
+    }
+    // What a kind has whole and another in parts is in no answer both.
+    if shared == Shared::Few && !(is_one_rule && way.is_same_place(&other, true)) {
+        return None;
+    }
     if way.whole.is_some() || other.whole.is_some() {
         // Such answers are common: beside the same error there has to be one rule, or the same answers, or nothing but such answers.
         let is_all = |answers: [WrongAnswers; 2]| {

@@ -342,10 +342,13 @@ impl Evidence {
         let states = claim.states(group, member);
         let is_opposed = states == Some(!is_broken);
         let may_oppose = states != Some(true) && (is_broken || claim.kept.contains(&place));
-        // Such claims are about every request, whatever is due to it.
+        // Such claims are about every request, whatever is due to it; a batch is another body.
+        let is_batch = |value: Option<Value>| value.is_some_and(|value| value.is_array());
+        let own = claim.value(&claim.finding.group, claim.finding.violation.member);
+        let is_alike = || is_batch(own) == is_batch(claim.value(group, member));
         let is_other = match claim.cause {
             Cause::Form(_) if is_broken => claim.is_of_a_refused_value(),
-            Cause::Form(_) => is_opposed,
+            Cause::Form(_) => is_opposed && is_alike(),
             _ => false,
         };
         if !is_opposed && !may_oppose || !is_other && !claim.is_comparable(group, member, context) {

@@ -147,7 +147,7 @@ impl Search<'_> {
         let finding = self.finding;
         for example in examples.iter().filter(|example| may_be_right(finding, example)).take(TRIED) {
             let group = with_members(&example.group, &[example.member]);
-            let own = group.as_ref().and_then(|group| parsed(&group.members[0]));
+            let own = group.as_ref().and_then(|group| parsed(&group.members[0])).filter(Value::is_object);
             let own = own.and_then(|own| form.iter().try_fold(own, |own, member| member.with_failing(&own)));
             if let Some(group) = group.zip(own).and_then(|(group, own)| with_body(&group, 0, &own))
                 && let Some((exchanges, Outcome::Held)) = self.send(&group).await
