@@ -25,7 +25,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         .untrue(&[Statement::SponsorsAny]),
     variant("without-init-code-unsponsored", "sponsors no operation without initCode")
         .sponsors_nothing(|view| view.is_sponsored_mode() && view.operation().get("initCode").is_none())
-        .untrue(&[Statement::SponsorsAny]),
+        .untrue(&[Statement::SponsorsAny, Statement::OneOperation]),
     variant("sponsoring-budget", "sponsors 80 operations, and then no more")
         .sponsors_nothing(|view| view.is(kinds::SPONSOR_SPONSORED) && view.memory.count() > 80)
         .untrue(&[Statement::SponsorsAny]),
