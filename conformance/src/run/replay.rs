@@ -97,8 +97,6 @@ struct Search<'a> {
     sender: Sender,
     rule: &'static Rule,
     recheck: Recheck<'a>,
-    /// By what the target showed first in the run, where it shows something now.
-    known_in_the_run: Option<Recheck<'a>>,
     finding: &'a Original,
     group: &'a Group,
     context: &'a dyn Knowledge,
@@ -137,7 +135,6 @@ pub async fn replay(
     let shown_now = tokio::time::timeout_at(ends, first_results_of_now(&sender, context)).await;
     let shown_now = shown_now.ok().flatten();
     let (shown_now, calls) = shown_now.unzip();
-    let known_in_the_run = shown_now.is_some().then(|| Recheck::new(rule, context));
     let context = shown_now.as_deref().unwrap_or(context);
     let is_partial = finding.share.broken < finding.share.judged;
     let ways = [false, true]
@@ -147,7 +144,6 @@ pub async fn replay(
         sender,
         rule,
         recheck: Recheck::new(rule, context),
-        known_in_the_run,
         finding,
         group,
         context,
@@ -339,11 +335,6 @@ impl Search<'_> {
     /// Notes what the answers to one group show. Gives a conclusion where they decide.
     fn judge(&mut self, way: usize, group: &Group, exchanges: &[Exchange]) -> Option<ReplayOutcome> {
         let replayed = self.recheck.replayed(group, exchanges, self.finding);
-        let known = self.known_in_the_run.as_ref();
-        let is_as_in_the_run = known.is_some_and(|known| {
-            let then = known.replayed(group, exchanges, self.finding);
-            matches!(then, Replayed::Broken(violation) if violation.actual == self.finding.actual)
-        });
         let way = &mut self.ways[way];
         let mut unproved = |reason: String, member: usize| {
             way.unproved = Some((reason, exchanges.get(member).cloned().map(Box::new)));
@@ -352,11 +343,6 @@ impl Search<'_> {
             Replayed::Broken(violation) => return Some(ReplayOutcome::StillThere(violation)),
             Replayed::NotTested(cause) => {
                 self.untested = Some(cause);
-                way.unjudged += 1;
-            }
-            Replayed::Held if is_as_in_the_run => {
-                let reason = "the answer is that of the run, and what the target shows first, with which it is compared, may be another one now";
-                unproved(reason.to_owned(), self.finding.member);
                 way.unjudged += 1;
             }
             Replayed::Held => way.held += 1,

@@ -23,9 +23,6 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("small-calls-sponsored", "sponsors calls of at most 100 bytes")
         .sponsors_nothing(|view| view.is_sponsored_mode() && view.byte_count("callData") > 100)
         .untrue(&[Statement::SponsorsAny]),
-    variant("without-init-code-unsponsored", "sponsors no operation without initCode")
-        .sponsors_nothing(|view| view.is_sponsored_mode() && view.operation().get("initCode").is_none())
-        .untrue(&[Statement::SponsorsAny, Statement::OneOperation]),
     variant("sponsoring-budget", "sponsors 80 operations, and then no more")
         .sponsors_nothing(|view| view.is(kinds::SPONSOR_SPONSORED) && view.memory.count() > 80)
         .untrue(&[Statement::SponsorsAny]),
