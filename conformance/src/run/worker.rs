@@ -40,7 +40,7 @@ pub(crate) struct Work {
     pub(crate) ended: Stop,
     /// How many requests one worker sends before others send too.
     pub(crate) over_one_connection: usize,
-    /// When the first group was sent.
+    /// When the plan began.
     pub(crate) begun: Instant,
     /// When the plan ends, so that a third of the time is left.
     pub(crate) plan_ends: Instant,
@@ -130,7 +130,7 @@ fn waited(exchanges: &[Exchange]) -> impl Iterator<Item = Duration> {
 }
 
 /// How many requests of a long plan one worker sends before others send too: some services go wrong on a connection after 100 or 200 requests.
-/// Where that takes more than a second, and so long for each request, or so long in all, the others do not wait for it.
+/// The others stop waiting for it after [`ALONE`], or where its requests took a second and [`QUICK`] each.
 pub(crate) const OVER_ONE_CONNECTION: usize = 256;
 const QUICK: Duration = Duration::from_millis(20);
 const ALONE: Duration = Duration::from_secs(10);
@@ -344,7 +344,8 @@ impl Work {
         }
     }
 
-    /// How many workers send as much as the rate permits: twice as many as exchanges overlap at it, and two more.
+    /// How many workers are needed. Without a limit of the rate, one at first, and then all. With one, as many as send as much as it permits: twice
+    /// as many as exchanges overlap at it, and two more.
     fn needed(&self) -> usize {
         let progress = self.progress.lock();
         let Some(interval) = self.sender.pace.interval() else {

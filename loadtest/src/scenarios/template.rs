@@ -148,6 +148,24 @@ mod tests {
     }
 
     #[test]
+    fn several_members_of_an_answer_stand_in_the_place_of_a_name() {
+        let data = format!("0xb61d27f6{}", "ab".repeat(20));
+        let request = json!({"id": 1, "params": [{FROM_ANSWER: null, "callData": data}]});
+        let template = RequestTemplate::new("x", &request, Some(CALL_DATA));
+        let members = r#""paymaster":"0x01","paymasterData":"0x0203""#;
+        let body = template.body(7, Some(members));
+        assert_eq!(body.len(), template.length(Some(members)));
+        let sent: Value = serde_json::from_slice(&body).unwrap();
+        let operation = &sent["params"][0];
+        assert_eq!(
+            (&operation["paymaster"], &operation["paymasterData"]),
+            (&json!("0x01"), &json!("0x0203"))
+        );
+        assert!(operation["callData"].as_str().unwrap().ends_with("0000000000000007"), "{operation}");
+        assert_eq!(sent["id"], FIRST_ID + 7);
+    }
+
+    #[test]
     fn call_data_that_must_not_change_is_kept() {
         for (data, distinct) in
             [("0x", true), ("0xb61d27f6", true), ("0xb61d27f600112233445566778899", false)]

@@ -74,12 +74,12 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
     }
     let (way, other) = (Way::of(one), Way::of(two));
     let is_one_rule = one.rule.id == two.rule.id;
-    // A run has idle connections too, and no answer shows that.
+    // Connections of a run are idle now and then: what a rule about idle ones shows explains the same answer to other requests.
     let is_of_idle = |one: &Finding, two: &Finding| keeps_idle(one.group.relation) && two.cause.is_none();
     if way.whole.is_some() && way.whole == other.whole && (is_of_idle(one, two) || is_of_idle(two, one)) {
         return Some(Kinship::SameWholeAnswer);
     }
-    // What a kind has whole and another in parts is in no answer both.
+    // No answer has both a member and its parts, so none breaks the rule at both places.
     if shared == Shared::Few && !(is_one_rule && way.is_same_place(&other, true)) {
         return None;
     }
@@ -266,8 +266,8 @@ fn explains(cause: &Cause, finding: &Finding) -> Option<bool> {
     let batch = request.as_ref().and_then(Value::as_array).into_iter().flatten();
     let is_in_an_element = |element: &Value| {
         cause.members().iter().all(|member| {
-            let inner =
-                member.pointer.get(1..).and_then(|pointer| pointer.find('/').map(|start| &pointer[start..]));
+            let place = without_indices(&member.pointer);
+            let inner = place.strip_prefix("/*");
             inner.is_some_and(|inner| element.pointer(inner) == member.failing.as_ref())
         })
     };

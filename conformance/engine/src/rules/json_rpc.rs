@@ -62,7 +62,7 @@ fn has_code(codes: &[i64], view: &View<'_>, report: &mut Report) {
     let expected = from_fn(|f| {
         let codes: Vec<String> = codes.iter().map(i64::to_string).collect();
         f.write_str(&codes.join(" or "))?;
-        // The headline names what decides, which may be well-formed.
+        // The headline names what decides, and that may be well-formed: the label says what is not.
         if view.label.is_empty() { Ok(()) } else { write!(f, " ({})", view.label) }
     });
     report.expect(holds, "/error/code", expected, || match actual {

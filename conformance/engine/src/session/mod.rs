@@ -207,6 +207,7 @@ impl Session {
         self.judge_if(group, exchanges, |judgements| judgements.iter().all(is_unbroken)).is_some()
     }
 
+    /// Judges a group, and counts what it found where `counts` agrees, which may leave judgements out. None where it does not.
     fn judge_if(
         &mut self,
         group: &Group,
@@ -383,7 +384,10 @@ impl Session {
         let (most, some): (Vec<_>, Vec<_>) = unanswered.into_iter().partition(|(_, is_most)| *is_most);
         let why = is_unrelated
             .then(|| UNRELATED.to_owned())
-            .or_else(|| self.tally.waits_for_mending(rule, outcome.quota))
+            .or_else(|| {
+                let broken = self.tally.waits_for_mending(rule, outcome.quota)?;
+                Some(format!("what it would judge breaks {broken}: it can be judged once that is mended"))
+            })
             .or_else(|| most.into_iter().next().map(|(why, _)| why))
             .or_else(|| is_cut_short.then(|| UNFINISHED.to_owned()));
         if why.is_none() {

@@ -155,12 +155,12 @@ impl Tally {
         self.rules[rule].1.broken
     }
 
-    /// What must be mended before a rule can be judged as often as it needs; none where that is not what keeps it from it.
+    /// The rules that keep a rule from being judged as often as it needs, because the answers that it would judge break them; none where it was
+    /// judged often enough, or would not be without them.
     pub(super) fn waits_for_mending(&self, rule: &Rule, quota: u64) -> Option<String> {
         let count =
             self.count(rule.id).filter(|count| count.held < quota && count.held + count.covered >= quota)?;
-        let by: Vec<&str> = count.covered_by.iter().copied().collect();
-        Some(format!("covered by {}: it can be judged once that is mended", by.join(", ")))
+        Some(count.covered_by.iter().copied().collect::<Vec<_>>().join(", "))
     }
 
     /// Counts how often more the rule of this number would be judged if these rules were not broken.
@@ -314,9 +314,10 @@ impl Tally {
             }
         } else if let Some(reason) = rule.why_not_applicable(context) {
             (Verdict::NotApplicable, Some(reason.to_owned()))
-        } else if let Some(reason) =
+        } else if let Some(listed) =
             self.waits_for_mending(rule, quota).filter(|_| is_known(&count.covered_by))
         {
+            let reason = format!("covered by {listed}: it can be judged once that is mended");
             (Verdict::Covered, Some(reason))
         } else if count.held < quota {
             (Verdict::Inconclusive, Some(rule.advice.text().to_owned()))

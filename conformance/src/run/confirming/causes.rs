@@ -362,10 +362,24 @@ fn explain(finding: &mut Finding, diagnosis: Diagnosis) {
 
 #[cfg(test)]
 mod tests {
-    use paymaster_engine::diagnosis::cause::WrongAnswers;
+    use paymaster_engine::{diagnosis::cause::WrongAnswers, session::recheck::Original};
 
     use super::*;
     use crate::report::sample;
+
+    #[test]
+    fn what_was_right_alone_is_replayed_in_company() {
+        let finished = sample::violations();
+        let mut finding = finished.summary.findings[0].clone();
+        finding.cause = None;
+        assert!(finding.reproduced() > 0 && finding.reproduced() == finding.attempts.len());
+        let mut in_flight = |sought| {
+            finding.sought = sought;
+            Original::of(&finding, &finished.summary, finding.specification).circumstances.in_flight
+        };
+        assert_eq!(in_flight(Sought::Yes), 1);
+        assert_eq!(in_flight(Sought::RightAlone), finished.summary.connections);
+    }
 
     #[test]
     fn what_is_wrong_later_by_one_rule_is_not_wrong_in_every_answer_by_another() {

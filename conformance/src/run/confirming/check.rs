@@ -342,7 +342,7 @@ impl Evidence {
         let states = claim.states(group, member);
         let is_opposed = states == Some(!is_broken);
         let may_oppose = states != Some(true) && (is_broken || claim.kept.contains(&place));
-        // Such claims are about every request, whatever is due to it; a batch is another body.
+        // A form is claimed of every request, whatever answer is due to it. A batch has other members than a request.
         let is_batch = |value: Option<Value>| value.is_some_and(|value| value.is_array());
         let own = claim.value(&claim.finding.group, claim.finding.violation.member);
         let is_alike = || is_batch(own) == is_batch(claim.value(group, member));

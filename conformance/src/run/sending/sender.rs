@@ -17,9 +17,13 @@ use paymaster_client::{
     pace::Pace,
     stop::Stop,
 };
-use paymaster_engine::cases::{
-    case::{Group, Member, Order, Role},
-    protocol::keeps_idle,
+use paymaster_engine::{
+    cases::{
+        case::{Group, Member, Order, Role},
+        protocol::keeps_idle,
+    },
+    message::{answer::Answer, request::ParsedRequest},
+    specification::Specification,
 };
 use paymaster_exchange::{Body, Exchange, Failure, Stage};
 use tokio::sync::{Semaphore, mpsc};
@@ -87,6 +91,7 @@ pub(crate) struct Sender {
     pub(crate) reports_exchanges: bool,
     /// Where returned operations are simulated.
     pub(crate) chain: Option<Chain>,
+    specification: &'static Specification,
     /// What the target was asked to pay for.
     pub(crate) sponsorships: Mutex<Sponsorships>,
     /// How many requests are in flight, and the most that there were.
@@ -122,6 +127,7 @@ impl Sender {
             chain: None,
             in_flight: AtomicUsize::default(),
             most_in_flight: AtomicUsize::default(),
+            specification: sponsorships.specification,
             sponsorships: Mutex::new(sponsorships),
         };
         (sender, receiver)
@@ -386,6 +392,8 @@ impl Sender {
             self.in_flight.fetch_sub(1, Ordering::Relaxed);
             // A pause counts from the answer that asks for it: the probe below may have waited for the pause of another one.
             let came = tokio::time::Instant::now();
+            // What is read of both is kept with them: nobody waits for that at the lock below.
+            let _ = (ParsedRequest::read(&exchange.request, self.specification), Answer::of(&exchange));
             self.report(&exchange, outgoing.group, number);
             if let Some(protocol) = connection.protocol().filter(|_| exchange.outcome.is_ok()) {
                 self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
@@ -433,10 +441,14 @@ impl Sender {
         let member = &group.members[number];
         let limit = self.transport.limits.timeout;
         let after = self.target.lock().liveness.wait(patience, limit);
-        // A request that ends its connection has one of its own, so that other requests keep theirs.
+        // A request that ends its connection has one of its own, so that other requests keep theirs. Where the target takes few connections, it
+        // has none to spare.
         let mut own = PooledConnection::default();
         let ends = member.sent_as.as_ref().is_some_and(|headers| headers.ends_connection());
-        let is_apart = ends && self.slots.jobs() > 1 && connection.protocol() != Some(Protocol::Http2);
+        let is_apart = ends
+            && self.jobs > 1
+            && self.slots.jobs() == self.jobs
+            && connection.protocol() != Some(Protocol::Http2);
         let connection = if is_apart { &mut own } else { connection };
         let exchange =
             connection.exchange_as(&self.transport, member.body.clone(), member.sent_as.clone(), share);

@@ -42,7 +42,7 @@ pub(crate) fn limits_of(settings: &Settings) -> SpendingLimits {
 /// The sponsorships of one run.
 #[derive(Debug)]
 pub(crate) struct Sponsorships {
-    specification: &'static Specification,
+    pub(super) specification: &'static Specification,
     limits: SpendingLimits,
     /// Granted, or asked for by requests that are not answered.
     spent: Spending,

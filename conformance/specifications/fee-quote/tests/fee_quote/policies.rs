@@ -165,6 +165,18 @@ fn a_policy_may_decide_by_any_member_of_operation_and_sponsorship_info() {
     );
 }
 
+/// An operation without `initCode` is another one than with `0x`: section 2.2 leaves open what follows from that.
+#[test]
+fn a_policy_may_decide_by_the_presence_of_a_member_of_the_operation() {
+    let service = service();
+    let paymaster = |body: &[u8]| {
+        let sponsors = call(body).is_none_or(|request| request["params"][0].get("initCode").is_some());
+        decided(&service, body, sponsors)
+    };
+    let operations = Operations { accepts: Accepts::Any, ..Operations::default() };
+    lawful(&paymaster, &profile(operations), &["sponsor.decision-inputs"]);
+}
+
 #[test]
 fn a_target_that_never_sponsors_must_keep_to_its_profile() {
     let service = service();

@@ -117,7 +117,7 @@ pub(crate) struct Search<'a> {
     material: &'a Material<'a>,
     finding: &'a Finding,
     budget: RequestBudget,
-    /// What is known by it of the requests of the finding.
+    /// Whether the requests of the finding were right when they were sent alone.
     pub(crate) sought: Sought,
 }
 
@@ -178,7 +178,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the requests of members that decide are right with other ids and nonces: then an earlier request decides.
+    /// Whether the requests are right with other ids and nonces, apart from those that the cause names: then an earlier request decides.
     async fn is_right_as_new(&mut self, failing: &Group, cause: &Cause) -> bool {
         let is_kept = |place: &str| cause.members().iter().any(|member| member.pointer == place);
         let specification = self.resender.context.specification();

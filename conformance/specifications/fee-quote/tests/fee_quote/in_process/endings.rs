@@ -119,7 +119,10 @@ fn what_waits_only_for_a_known_failure_is_covered_by_it() {
     assert_eq!(covered.conclusion, Conclusion::Conforms);
     // An expired entry covers nothing, and a rule that waits for a line of the profile too is not covered.
     let expired = ended(&with_text_decimals(&service), profile(), list("2026-06-29"), None);
-    assert_eq!(outcome(&expired, COVERED).verdict, Verdict::Inconclusive);
+    let waiting = outcome(&expired, COVERED);
+    assert_eq!((waiting.verdict, waiting.waits_for), (Verdict::Inconclusive, None));
+    let reason = waiting.reason.as_deref().unwrap();
+    assert!(reason.starts_with("what it would judge breaks fee-quote.decimal"), "{reason}");
     assert_eq!(expired.conclusion, Conclusion::Violations);
     let without = ended(&with_text_decimals(&service), Profile::default(), list("2026-06-30"), None);
     let refused = outcome(&without, "sponsor.refused-gets-0x");
