@@ -76,12 +76,12 @@ impl RequestTemplate {
     /// The bytes to send. Id and operation are made from `number`; `value`, which is JSON, replaces the placeholder.
     pub fn body(&self, number: u64, value: Option<&str>) -> Bytes {
         let mut body = Vec::new();
-        self.write(number, value, &mut body);
+        self.write(number, number, value, &mut body);
         Bytes::from(body)
     }
 
-    /// Appends the bytes to send.
-    pub fn write(&self, number: u64, value: Option<&str>, out: &mut Vec<u8>) {
+    /// Appends the bytes to send. The calls of a journey have ids of their own and one number of their operation.
+    pub fn write(&self, number: u64, operation: u64, value: Option<&str>, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(&self.body);
         let body = &mut out[start..];
@@ -89,7 +89,7 @@ impl RequestTemplate {
             write_digits::<10>(&mut body[at..at + ID_DIGITS], FIRST_ID + number);
         }
         if let Some(at) = self.data_at {
-            write_digits::<16>(&mut body[at..at + DATA_DIGITS], number);
+            write_digits::<16>(&mut body[at..at + DATA_DIGITS], operation);
         }
         if let Some((at, value)) = self.value_at.clone().zip(value) {
             out.splice(start + at.start..start + at.end, value.bytes());
@@ -153,7 +153,8 @@ mod tests {
         let request = json!({"id": 1, "params": [{FROM_ANSWER: null, "callData": data}]});
         let template = RequestTemplate::new("x", &request, Some(CALL_DATA));
         let members = r#""paymaster":"0x01","paymasterData":"0x0203""#;
-        let body = template.body(7, Some(members));
+        let mut body = Vec::new();
+        template.write(8, 7, Some(members), &mut body);
         assert_eq!(body.len(), template.length(Some(members)));
         let sent: Value = serde_json::from_slice(&body).unwrap();
         let operation = &sent["params"][0];
@@ -162,7 +163,7 @@ mod tests {
             (&json!("0x01"), &json!("0x0203"))
         );
         assert!(operation["callData"].as_str().unwrap().ends_with("0000000000000007"), "{operation}");
-        assert_eq!(sent["id"], FIRST_ID + 7);
+        assert_eq!(sent["id"], FIRST_ID + 8);
     }
 
     #[test]

@@ -341,6 +341,16 @@ fn a_target_that_answers_no_json_rpc_could_not_be_tested() {
 }
 
 #[test]
+fn the_journeys_of_each_specification_are_served_to_their_end() {
+    for specification in ["fee-quote", "erc-7677"] {
+        let asked = ["--spec", specification, "--scenario", "journey", "--max-requests", "40"];
+        let (Finished { code, out, err }, _) = load(&asked);
+        assert_eq!(code, 0, "{specification}: {out}{err}");
+        assert!(out.contains("all 40 answers judged, 0 wrong"), "{specification}: {out}");
+    }
+}
+
+#[test]
 fn a_target_whose_answers_resemble_json_rpc_is_judged() {
     for fault in ["byte-order-mark", "answer-in-array"] {
         let (Finished { code, out, err }, _) = load(&["--max-requests", "40", "--fault", fault]);

@@ -2,6 +2,7 @@
 
 use paymaster_engine::{
     cases::protocol::MALFORMED_PARAMS,
+    knowledge::Knowledge,
     load::{FROM_ANSWER, Handover, LoadTest, Requests, Scenario, ValueForm},
 };
 use serde_json::Value;
@@ -24,12 +25,7 @@ pub(crate) static LOAD_TEST: LoadTest = LoadTest {
                 STUB_07,
                 DATA_07,
                 Handover {
-                    join: |_, stub, data| {
-                        for name in ["sender", "nonce", "callData"] {
-                            data["params"][0][name] = stub["params"][0][name].clone();
-                        }
-                        data["params"][0][FROM_ANSWER] = Value::Null;
-                    },
+                    join,
                     taken: |answer: &Value, _| {
                         let result = answer["result"].as_object()?;
                         let members = paymaster_members(version(DATA_07), result);
@@ -49,3 +45,16 @@ pub(crate) static LOAD_TEST: LoadTest = LoadTest {
     varying: &[("paymasterData", ValueForm::Bytes), ("paymasterAndData", ValueForm::Bytes)],
     rules_of_times: &["data.window"],
 };
+
+/// Gives the call for data the operation of the stub call, with limits that were estimated since and the paymaster members of the answer.
+fn join(_: &dyn Knowledge, stub: &Value, data: &mut Value) {
+    let drawn = data["params"][0].take();
+    let operation = &mut data["params"][0];
+    *operation = stub["params"][0].clone();
+    let Some(members) = operation.as_object_mut() else { return };
+    members.retain(|name, _| !name.starts_with("paymaster"));
+    for name in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
+        members.extend(drawn.get(name).map(|limit| (name.to_owned(), limit.clone())));
+    }
+    members.insert(FROM_ANSWER.to_owned(), Value::Null);
+}

@@ -148,6 +148,7 @@ async fn execute(
         taken.as_ref().map_or((&run.settings.mix, iteration.number), |(mix, place)| (&**mix, *place));
     let sequence = mix.sequence(place);
     let mut token: Option<String> = None;
+    let mut operation = None;
     let mut started = None;
     let mut ended = None;
     for (step, template) in sequence.iter().enumerate() {
@@ -172,7 +173,8 @@ async fn execute(
         let intended = iteration.due.filter(|_| step == 0).unwrap_or(sent_at);
         let sent = SentRequest { template, number, token: token.as_deref() };
         let UserState { connection, back_off } = state;
-        let write = |out: &mut Vec<u8>| template.write(number, sent.token, out);
+        let operation = *operation.get_or_insert(number);
+        let write = |out: &mut Vec<u8>| template.write(number, operation, sent.token, out);
         let length = template.length(sent.token);
         let reply = connection.exchange(&run.settings.transport, sent_at, length, write).await;
         let (reply, assessment) = run.settings.judge.assess_reply(reply, sent);
