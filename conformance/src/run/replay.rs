@@ -23,7 +23,7 @@ use futures_util::{StreamExt, stream};
 use paymaster_client::{pace::Pace, stop::Stop};
 use paymaster_engine::{
     cases::{
-        case::{Group, WHOLE_FROM},
+        case::{Group, Member, WHOLE_FROM},
         plan::Plan,
         protocol::keeps_idle,
     },
@@ -132,7 +132,7 @@ pub async fn replay(
     let (mut sender, _) = Sender::new(settings.transport.clone(), stop.clone(), pace, jobs, unlimited);
     sender.chain = chain.map(|chain| chain.with_bundler(context.bundler()));
     (sender.checks, sender.idle_time) = (false, settings.args.idle.unwrap_or_default());
-    let shown_now = tokio::time::timeout_at(ends, first_results_of_now(&sender, context)).await;
+    let shown_now = tokio::time::timeout_at(ends, first_results_of_now(&sender, context, group)).await;
     let shown_now = shown_now.ok().flatten();
     let (shown_now, calls) = shown_now.unzip();
     let context = shown_now.as_deref().unwrap_or(context);
@@ -433,13 +433,17 @@ impl Search<'_> {
 async fn first_results_of_now(
     sender: &Sender,
     context: &dyn Knowledge,
+    group: &Group,
 ) -> Option<(Arc<dyn Knowledge>, Vec<(Group, Vec<Exchange>)>)> {
     let specification = context.specification();
     let (kind, with_first_results) = specification.first_results?;
     let mut sent = Vec::new();
     let relations = [specification.calls];
-    let calls = Plan::of(&relations, context, unseen_number(), FIRST_RESULTS);
-    for call in calls.filter(|call| call.pair == Some(kind)) {
+    let plan = Plan::of(&relations, context, unseen_number(), FIRST_RESULTS);
+    let mut calls: Vec<Group> = plan.filter(|call| call.pair == Some(kind)).collect();
+    let for_each = calls.first().map(|call| calls_for_each_element(group, call, specification));
+    calls.extend(for_each.into_iter().flatten());
+    for call in calls {
         let exchanges = sender.deliver(&call).await.ok()?;
         sent.push((call, exchanges));
     }
@@ -451,6 +455,28 @@ async fn first_results_of_now(
     drop(results);
     drop(answers);
     Some((shown, sent))
+}
+
+/// The requests of a finding with each element of their lists alone, as calls like this one: what is shown for one of several things may be
+/// wrong as before, and what is shown for it alone another value.
+fn calls_for_each_element(group: &Group, call: &Group, specification: &Specification) -> Vec<Group> {
+    let Some(member) = call.members.first() else { return Vec::new() };
+    let mut calls = Vec::new();
+    for body in group.members.iter().filter_map(|member| serde_json::from_slice::<Value>(&member.body).ok()) {
+        for pointer in specification.places.kept_under {
+            let elements = body.pointer(pointer).and_then(Value::as_array);
+            for element in elements.filter(|elements| elements.len() > 1).into_iter().flatten() {
+                let mut body = body.clone();
+                if let Some(list) = body.pointer_mut(pointer) {
+                    *list = json!([element]);
+                }
+                let member = Member { body: body.to_string().into(), ..member.clone() };
+                calls.push(Group { members: vec![member], ..call.clone() });
+            }
+        }
+    }
+    calls.truncate(FIRST_RESULTS as usize);
+    calls
 }
 
 fn not_proved(reason: &str) -> ReplayOutcome {
@@ -547,4 +573,27 @@ pub(crate) fn scattered(number: u64) -> u64 {
 
 fn ended(stop: &Stop) -> String {
     stop.reason().map_or_else(|| DeliveryError::Stopped.to_string(), |reason| reason.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn what_a_request_asks_for_together_is_asked_for_alone() {
+        let specification = sample::violations().summary.findings[0].specification;
+        let known = specification.unknown();
+        let call = Plan::of(&[specification.calls], &*known, 1, CONTROLS).next().unwrap();
+        let asking = |list: Value| json!({"id": 1, "params": [{}, {"tokenInfo": {"tokenList": list}}]});
+        let alone = |list: Value| -> Vec<Value> {
+            let member = Member { body: asking(list).to_string().into(), ..call.members[0].clone() };
+            let group = Group { members: vec![member], ..call.clone() };
+            let calls = calls_for_each_element(&group, &call, specification);
+            calls.iter().map(|call| serde_json::from_slice(&call.members[0].body).unwrap()).collect()
+        };
+        assert_eq!(alone(json!(["0xa", "0xb"])), [asking(json!(["0xa"])), asking(json!(["0xb"]))]);
+        assert_eq!(alone(json!(["0xa"])), [Value::Null; 0]);
+        assert_eq!(alone(json!(vec!["0xa"; 99])).len(), FIRST_RESULTS as usize);
+    }
 }
