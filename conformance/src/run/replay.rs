@@ -153,12 +153,7 @@ pub async fn replay(
         held_in_company: Cell::default(),
         untested: None,
     };
-    // What later answers are compared with may be wrong as before.
-    let key = search.key();
-    let mut calls = calls.iter().flatten();
-    if let Some(violation) =
-        calls.find_map(|(group, exchanges)| search.recheck.violation_at(&key, group, exchanges))
-    {
+    if let Some(violation) = search.broken_between(&calls.unwrap_or_default()) {
         return ReplayOutcome::StillThere(violation);
     }
     let ended = tokio::select! {
@@ -279,6 +274,18 @@ impl Search<'_> {
         } else {
             Ok(not_proved("the target refuses ordinary requests"))
         }
+    }
+
+    /// How the rule is broken between calls, where it is broken by comparing them: what later answers are compared with may be wrong as before.
+    fn broken_between(&self, calls: &[(Group, Vec<Exchange>)]) -> Option<Violation> {
+        let (_, with_first_results) = self.context.specification().first_results?;
+        let (key, without) = (self.key(), with_first_results(self.context, &[]));
+        let alone = Recheck::new(self.rule, &*without);
+        calls.iter().find_map(|(group, exchanges)| {
+            let violation = self.recheck.violation_at(&key, group, exchanges)?;
+            // What is wrong in one call alone may be another defect.
+            alone.violation_at(&key, group, exchanges).is_none().then_some(violation)
+        })
     }
 
     /// The place of the finding.
