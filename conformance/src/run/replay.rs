@@ -43,7 +43,10 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::run::sending::{
-    chain::Chain, delivery::DeliveryError, sender::Sender, sponsorships::Sponsorships,
+    chain::Chain,
+    delivery::DeliveryError,
+    sender::Sender,
+    sponsorships::{Sponsorships, limits_of},
 };
 
 /// The most requests for one finding.
@@ -103,6 +106,8 @@ struct Search<'a> {
     needed: u32,
     /// Whether the requests broke the rule now and then: how many requests came over a connection may decide.
     is_partial: bool,
+    /// Whether the requests of a whole run may be sent: they cost nobody money.
+    may_send_a_run: bool,
     ways: Vec<Way>,
     /// How many answers of a run the rule judged and held for.
     held_in_company: Cell<u32>,
@@ -149,6 +154,7 @@ pub async fn replay(
         context,
         needed: finding.share.tries() * if is_partial { 2 } else { 1 },
         is_partial,
+        may_send_a_run: limits_of(settings) == SpendingLimits::default(),
         ways: ways.map(|is_new| Way { is_new, ..Way::default() }).collect(),
         held_in_company: Cell::default(),
         untested: None,
@@ -200,10 +206,36 @@ impl Search<'_> {
         }
         match self.conclusion().await {
             ReplayOutcome::Fixed(tries) => {
-                Ok(self.after_ordinary_calls().await?.unwrap_or(ReplayOutcome::Fixed(tries)))
+                let mut broken = self.after_ordinary_calls().await?;
+                // What the target keeps of any other request may decide.
+                if broken.is_none() && self.finding.cause.is_none() && self.may_send_a_run {
+                    broken = self.after_a_run().await?;
+                }
+                Ok(broken.unwrap_or(ReplayOutcome::Fixed(tries)))
             }
             conclusion => Ok(conclusion),
         }
+    }
+
+    /// Sends the requests once more after those of a run. Gives a conclusion where that breaks the rule.
+    async fn after_a_run(&mut self) -> Result<Option<ReplayOutcome>, String> {
+        let context = self.context;
+        let plan = Plan::new(context, unseen_number(), WHOLE_FROM);
+        {
+            let sending = stream::iter(plan).map(async |group| self.deliver(&group).await);
+            let mut sending = pin!(sending.buffered(self.finding.circumstances.connections));
+            while let Some(exchanges) = sending.next().await {
+                exchanges?;
+            }
+        }
+        for way in 0..self.ways.len() {
+            let group = if self.ways[way].is_new { self.new_group() } else { self.group.clone() };
+            let exchanges = self.deliver(&group).await?;
+            if let Some(outcome) = self.judge(way, &group, &exchanges) {
+                return Ok(Some(outcome));
+            }
+        }
+        Ok(None)
     }
 
     /// Sends the requests once more after ordinary calls of every method with the same subject. Gives a conclusion where that breaks the rule.
@@ -425,6 +457,11 @@ impl Search<'_> {
         }
         let ways = if self.finding.circumstances.in_flight > 1 { 1 } else { self.ways.len() };
         let needed = self.needed as usize * ways;
+        if held as usize >= needed {
+            return not_proved(&format!(
+                "{cause}: its cause is not known, so that the requests of a run must come before it"
+            ));
+        }
         not_proved(&format!("{cause}: the rule held {held} times, and 99 % needs {needed}"))
     }
 

@@ -153,9 +153,14 @@ impl<'a> View<'a> {
     }
 
     /// Whether a gateway, a limiter or a redirect rejected the request before it reached the service, with any body but a JSON-RPC
-    /// answer. That is lawful, and there is no answer of the service to judge.
+    /// answer. That is lawful, and there is no answer of the service to judge. That a request is too large depends on nothing else: where it must
+    /// get a result, it is the answer of the service.
     pub fn rejected_before_service(&self) -> bool {
-        let by_status = self.answer.response().is_some_and(|response| is_of_gateway(response.status));
+        const TOO_LARGE: u16 = 413;
+        let by_status = self.answer.response().is_some_and(|response| {
+            let must_be_taken = response.status == TOO_LARGE && self.expectation.requires_result();
+            is_of_gateway(response.status) && !must_be_taken
+        });
         by_status && !self.answer.is_json_rpc() && self.refused_value.is_none()
     }
 }

@@ -183,11 +183,12 @@ fn complete(operation: &mut Map<String, Value>, listed: &Listed) {
     }
 }
 
-/// The factory of an account for this version and the data that create it, `0x` and hex: drawn by a number.
+/// The factory of an account for this version and the data that create it, `0x` and hex: one account after the other by a number, with data that
+/// it draws.
 pub(crate) fn new_account(version: EntryPointVersion, number: u64) -> (String, String) {
     let mut runner = runner(number);
     let accounts: Vec<&AccountForm> = AccountForm::of(version).collect();
-    let account = *runner.rng().pick(&accounts);
+    let account = accounts[usize::try_from(number).unwrap_or_default() % accounts.len()];
     let data = account.factory_data(&mut |bound| runner.rng().below(bound)).checksummed();
     (account.factory.to_checksum(None), data)
 }

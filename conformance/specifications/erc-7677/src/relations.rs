@@ -84,7 +84,7 @@ type Change = fn(&BuildInput<'_>, &Value) -> Value;
 type WriteId = fn(u64) -> Value;
 
 /// The single calls of published clients, one a round: how a client writes a number as the id, and what else it changes.
-const CALLS_OF_CLIENTS: [(WriteId, &[Change]); 8] = [
+const CALLS_OF_CLIENTS: [(WriteId, &[Change]); 9] = [
     (|number| json!(number), &[]),
     (|_| json!(0), &[signed]),
     (|_| json!(1), &[]),
@@ -93,6 +93,7 @@ const CALLS_OF_CLIENTS: [(WriteId, &[Change]); 8] = [
     (|number| json!(number), &[signed]),
     (|number| json!(number), &[with_large_call]),
     (|number| json!(number), &[signed, |_, request| in_client_order(request)]),
+    (|number| json!(number), &[of_each_factory]),
 ];
 
 fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -113,6 +114,19 @@ fn signed(_: &BuildInput<'_>, request: &Value) -> Value {
 /// The request with a large call, where operations may vary.
 fn with_large_call(input: &BuildInput<'_>, request: &Value) -> Value {
     if input.context.may_vary_operations() { large_call(request) } else { request.clone() }
+}
+
+/// The request for an account to create, where any operation is accepted: with the factories of published accounts by turns, which begin elsewhere
+/// for each version.
+fn of_each_factory(input: &BuildInput<'_>, request: &Value) -> Value {
+    const APART: usize = 4;
+    if !Target::of(input.context).accepts_any() {
+        return request.clone();
+    }
+    let version = version(input.pair);
+    let place = EntryPointVersion::ALL.iter().position(|known| *known == version).unwrap_or_default();
+    let turn = input.round as usize / CALLS_OF_CLIENTS.len() + APART * place;
+    of_new_account(request, version, u32::try_from(turn).unwrap_or_default())
 }
 
 /// A signature of 65 bytes that recovers to some account, as clients send it before the user signs.

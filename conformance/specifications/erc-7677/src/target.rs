@@ -256,17 +256,24 @@ impl Target {
         call.known_version().is_some_and(|version| self.sends(version)) && is_chain && is_context
     }
 
-    /// Whether an operation is one that every service takes: of an account that exists, with real limits and fees, no null. The rules about forms of clients judge the others, by their own grades.
-    fn is_real(operation: &Value) -> bool {
+    /// Whether an operation is one that every service takes: of an account that exists, with real limits and fees, no null; or of an account to
+    /// create, where any operation is accepted. The rules about forms of clients judge the others, by their own grades.
+    fn is_real(&self, operation: &Value) -> bool {
         let is_positive = |member: &&str| hex_number(&operation[*member]).is_some_and(|number| number > 0);
         let fees = FEES.map(|fee| hex_number(&operation[fee]).unwrap_or_default());
         let has_null = operation.as_object().is_some_and(|members| members.values().any(Value::is_null));
         let is_empty = |member: &str| operation.get(member).is_none_or(|data| data == "0x");
+        let digits = |member: &str| operation[member].as_str().unwrap_or_default().len();
+        // An address with a call, and not the mark of EIP-7702.
+        let creates =
+            |factory, data, least| self.accepts_any() && digits(factory) >= 42 && digits(data) >= least;
         GAS.iter().all(is_positive)
             && fees[1] > 0
             && fees[1] <= fees[0]
             && !has_null
-            && ["initCode", "factory", "eip7702Auth"].into_iter().all(is_empty)
+            && is_empty("eip7702Auth")
+            && (is_empty("initCode") || creates("initCode", "initCode", 50))
+            && (is_empty("factory") || creates("factory", "factoryData", 10))
     }
 
     fn expectation(&self, call: &Call) -> Expectation {
@@ -277,7 +284,7 @@ impl Target {
             return Expectation::NotSponsored;
         }
         // What decides must be stated: the version, the chain, and an operation of values that every service takes.
-        let is_stated = self.serves(version) && self.chain_id().is_some() && Self::is_real(operation);
+        let is_stated = self.serves(version) && self.chain_id().is_some() && self.is_real(operation);
         // A service that simulates knows the nonces of listed operations alone.
         let is_short_nonce = hex_number(&operation["nonce"]).is_some();
         let is_stated = is_stated && (self.accepts_any() || is_short_nonce);

@@ -18,10 +18,10 @@ use tokio::{
 use crate::run::Suite;
 
 /// How many groups are queued at a time: waking the receiver for each group would cost more than building it.
-const BATCH: usize = 32;
+const BATCH: usize = 8;
 
 /// How many batches are built ahead: enough that no worker waits, few enough to take little memory.
-const BATCHES_AHEAD: usize = 8;
+const BATCHES_AHEAD: usize = 4;
 
 /// Groups in the order of the plan. Each goes to the worker that takes it first.
 pub(crate) struct GroupQueue(AsyncMutex<Queued>);

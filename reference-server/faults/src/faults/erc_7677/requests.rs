@@ -109,6 +109,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             && nonce.len() > 18
             && nonce.ends_with("0000000000000000")
     }),
+    refused("data.sponsorable-is-served", "deployment-of-safe-refused", "refuses data for a new Safe").when(
+        |view| {
+            let creates = |code: &str| code.starts_with("1688f0b9");
+            let (code, data) = (view.text("initCode"), view.text("factoryData"));
+            view.is_data() && (code.get(42..).is_some_and(creates) || data.get(2..).is_some_and(creates))
+        },
+    ),
     refused("stub-request.zero-limits", "zero-limits-refused", "refuses gas limits of zero in stub requests")
         .when(|view| view.is_stub() && view.text("callGasLimit") == "0x0"),
     refused("stub-request.zero-fees", "zero-fees-divided-by", "fails when both fees are zero")

@@ -32,6 +32,10 @@ pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
     fault(TEXT, "one-token-too-large", "answers requests with its third token with status 413")
         .on_http(|_, response| status(response, 413))
         .when(|view| has_token(view, 2)),
+    fault(TEXT, "call-data-too-large", "answers requests with call data above 2,500 bytes with status 413")
+        .on_http(|_, response| status(response, 413))
+        .when(|view| view.byte_count("callData") > 2_500)
+        .depends_on("/params/0/callData"),
     fault(TEXT, "one-fee-token-bad-gateway", "answers requests to pay in its first token with status 502")
         .on_http(|_, response| status(response, 502))
         .when(|view| view.fee_token().is_some_and(|token| view.tokens[0].eq_ignore_ascii_case(token))),
