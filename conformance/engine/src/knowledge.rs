@@ -74,6 +74,11 @@ pub trait Knowledge: Any + fmt::Debug + Send + Sync {
         "2.0"
     }
 
+    /// Whether the profile says how large calls are that the target takes.
+    fn states_sizes(&self) -> bool {
+        false
+    }
+
     /// What the target uses of what the specification leaves open, for reports: names and values.
     fn dialect(&self) -> Map<String, Value>;
 

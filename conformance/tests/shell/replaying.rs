@@ -615,6 +615,31 @@ fn ordinary_calls_come_before_a_request_is_said_to_be_fixed() {
     assert!(code == 1 && out.contains("STILL THERE") && !out.contains("FIXED"), "{out}{err}");
 }
 
+/// A server that sponsors nothing once it was asked for a method that it does not have.
+fn wrong_after_an_unknown_method() -> Server {
+    let was_asked = std::sync::atomic::AtomicBool::new(false);
+    Server::changing(move |_, _, answer| {
+        use std::sync::atomic::Ordering::Relaxed;
+        if answer["error"]["code"] == -32601 {
+            was_asked.store(true, Relaxed);
+        } else if answer["result"]["paymasterAndData"].is_string() && was_asked.load(Relaxed) {
+            answer["result"]["paymasterAndData"] = "0x".into();
+        }
+    })
+}
+
+#[test]
+fn the_requests_of_a_run_come_before_what_has_no_known_cause_is_said_to_be_fixed() {
+    let folder = tempdir().unwrap();
+    // Without a search for causes.
+    check(folder.path(), &[&wrong_after_an_unknown_method().url(), "--no-shrink"]);
+    let replay = |server: &Server| run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
+    let (code, out, err) = replay(&wrong_after_an_unknown_method());
+    assert!(code == 1 && out.contains("STILL THERE") && !out.contains("FIXED"), "{out}{err}");
+    let (code, out, err) = replay(&wrong_about(&[]));
+    assert!(code == 0 && out.contains("FIXED"), "{out}{err}");
+}
+
 /// A server that refuses the bytes that it has seen, and gives every result another id while it is `broken`.
 fn refusing_known_bytes(broken: bool, status: StatusCode) -> Server {
     let seen = std::sync::Mutex::new(std::collections::HashSet::new());

@@ -42,7 +42,7 @@ pub const RULES: &[Rule] = &[
 /// A valid request gets a complete HTTP response.
 fn http_message(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     // A target may close the connection of a request that is too large for it.
-    if view.beyond.is_some() || view.valid_call().is_none() && !view.answer_is_shown {
+    if view.beyond.is_some() || view.valid_call().is_none() && !view.answer_is_shown() {
         return;
     }
     match &view.answer {

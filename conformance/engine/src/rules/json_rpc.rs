@@ -130,7 +130,7 @@ fn reserved_codes(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 /// A request that may be refused gets an answer. A gateway may close the connection instead; what is lawful and served is for
 /// answer.http-message.
 fn any_answer(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let may_be_refused = view.valid_call().is_none() && !view.answer_is_shown && view.beyond.is_none();
+    let may_be_refused = view.valid_call().is_none() && !view.answer_is_shown() && view.beyond.is_none();
     if view.request.id().is_none() || !may_be_refused {
         return;
     }

@@ -43,12 +43,12 @@ pub struct View<'a> {
     pub answer: Answer<'a>,
     /// Whether the request is a call that keeps to the tables of the specification.
     pub within_tables: bool,
-    /// Whether the request is a call whose answer the specification shows, although it may be invalid.
-    pub answer_is_shown: bool,
     /// The bound of ordinary size that the request exceeds: the target may then refuse it, and the refusal is observed.
     pub beyond: Option<&'static str>,
     /// What the request must be answered with.
     pub expectation: Expectation,
+    /// Whether the request must get a result, and the profile says that its size is taken.
+    pub has_stated_size: bool,
     /// From sending the request to the end of the answer.
     pub took: Duration,
     /// When the answer came; none where that is not known.
@@ -64,17 +64,11 @@ impl<'a> View<'a> {
     pub fn new(role: Role, label: &'a str, exchange: &'a Exchange, context: &dyn Knowledge) -> Self {
         let specification = context.specification();
         let request = ParsedRequest::read(&exchange.request, specification);
-        let call = match &*request {
-            ParsedRequest::Call(call) => Some(call),
-            _ => None,
-        };
-        let answer_is_shown = call.is_some_and(specification.shows_answer);
         let requirement = request.valid_call().map(|call| context.requirement(call));
         Self {
             specification,
             role,
             label,
-            answer_is_shown,
             request,
             request_bytes: exchange.request.len(),
             sent_as: exchange.sent_as.as_deref(),
@@ -86,6 +80,8 @@ impl<'a> View<'a> {
             within_tables: requirement.is_some_and(|requirement| requirement.within_tables),
             beyond: requirement.and_then(|requirement| requirement.beyond),
             expectation: requirement.map_or(Expectation::Unknown, |requirement| requirement.expectation),
+            has_stated_size: context.states_sizes()
+                && requirement.is_some_and(|requirement| requirement.expectation.requires_result()),
             took: exchange.took,
             received: exchange.received,
             refused_value: exchange.refused_value.as_deref(),
@@ -96,6 +92,11 @@ impl<'a> View<'a> {
     /// The call, when the request is a valid call of a known kind.
     pub fn valid_call(&self) -> Option<&Call> {
         self.request.valid_call()
+    }
+
+    /// Whether the request is a call whose answer the specification shows, although it may be invalid.
+    pub fn answer_is_shown(&self) -> bool {
+        matches!(&*self.request, ParsedRequest::Call(call) if (self.specification.shows_answer)(call))
     }
 
     /// `served` for a result, `refused` for an error; none without a JSON-RPC answer.
@@ -120,7 +121,7 @@ impl<'a> View<'a> {
 
     /// Whether the specification leaves the answer to the request open: it does not keep to the tables, and its answer is not shown.
     pub fn beyond_the_tables(&self) -> bool {
-        !self.within_tables && !self.answer_is_shown
+        !self.within_tables && !self.answer_is_shown()
     }
 
     /// Whether a request beyond the tables, or larger than ordinary, was refused with an HTTP status and without JSON-RPC: 400 to 499,
@@ -153,13 +154,12 @@ impl<'a> View<'a> {
     }
 
     /// Whether a gateway, a limiter or a redirect rejected the request before it reached the service, with any body but a JSON-RPC
-    /// answer. That is lawful, and there is no answer of the service to judge. That a request is too large depends on nothing else: where it must
-    /// get a result, it is the answer of the service.
+    /// answer. That is lawful, and there is no answer of the service to judge. That a request is too large depends on its size alone: where the
+    /// profile says that such a size is taken, it is the answer of the service.
     pub fn rejected_before_service(&self) -> bool {
         const TOO_LARGE: u16 = 413;
         let by_status = self.answer.response().is_some_and(|response| {
-            let must_be_taken = response.status == TOO_LARGE && self.expectation.requires_result();
-            is_of_gateway(response.status) && !must_be_taken
+            is_of_gateway(response.status) && !(response.status == TOO_LARGE && self.has_stated_size)
         });
         by_status && !self.answer.is_json_rpc() && self.refused_value.is_none()
     }

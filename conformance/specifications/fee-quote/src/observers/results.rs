@@ -36,7 +36,7 @@ pub(super) fn error_codes(views: &[View<'_>], knowledge: &dyn Knowledge, values:
         let Some(error) = view.answer.error() else {
             continue;
         };
-        let about = if view.answer_is_shown {
+        let about = if view.answer_is_shown() {
             "no token"
         } else if call.valid
             && call.tokens().fee.as_ref().is_some_and(|token| context.support(token) == Support::Unsupported)

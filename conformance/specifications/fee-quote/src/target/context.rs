@@ -385,6 +385,10 @@ impl Knowledge for Context {
             || operations.sponsorable.is_empty() && operations.accepts != Accepts::Listed
     }
 
+    fn states_sizes(&self) -> bool {
+        self.limits.call_data_bytes.is_some()
+    }
+
     fn jsonrpc_version(&self) -> &str {
         &self.dialect.jsonrpc_version
     }

@@ -144,12 +144,13 @@ fn with_nonce(nonce: &str) -> Value {
 }
 
 /// Operations of 0.8 with values that a service may treat as special.
-fn special_operations(authorization: &Value) -> [Value; 13] {
+fn special_operations(authorization: &Value) -> [Value; 14] {
     let zeros = ["chainId", "yParity"].map(|member| (member, json!("0x0")));
     let [_, _, v08, _] = ENTRY_POINTS;
     [
         ("eip7702Auth", with(authorization.clone(), &zeros)),
         ("factoryData", json!(format!("0x{}", "5a".repeat(1_100)))),
+        ("factoryData", json!(format!("0x1688f0b9{}", "00".repeat(96)))),
         ("factoryData", json!("0x")),
         ("paymasterVerificationGasLimit", Value::Null),
         ("paymasterVerificationGasLimit", json!("0x30d40")),
