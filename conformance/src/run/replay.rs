@@ -3,8 +3,9 @@
 //!
 //! The requests are sent as they were and, in turns, as new ones: with ids and nonces that the target has not seen. Where the finding
 //! needs no other requests in flight, each pair of tries has a new connection, and where nothing was wrong, both are sent once more after
-//! ordinary calls about the same: a target that was started anew has forgotten what a run had asked before. Otherwise the requests of a
-//! whole run are in flight with them, and every answer is judged: the share is one of all answers of a run.
+//! ordinary calls about the same: a target that was started anew has forgotten what a run had asked before. Where no cause is known, they
+//! are sent once more after the requests of a whole run, if these cost nobody money. A finding that needs other requests in flight has those
+//! of a whole run with it, and every answer is judged: the share is one of all answers of a run.
 //!
 //! Where later answers are compared with the first results of a target, such as its first quotes, new ones are asked for before.
 
@@ -229,7 +230,7 @@ impl Search<'_> {
             }
         }
         for way in 0..self.ways.len() {
-            let group = if self.ways[way].is_new { self.new_group() } else { self.group.clone() };
+            let group = self.group_of(way);
             let exchanges = self.deliver(&group).await?;
             if let Some(outcome) = self.judge(way, &group, &exchanges) {
                 return Ok(Some(outcome));
@@ -243,7 +244,7 @@ impl Search<'_> {
         let specification = self.context.specification();
         let subject = specification.places.subject;
         for way in 0..self.ways.len() {
-            let group = if self.ways[way].is_new { self.new_group() } else { self.group.clone() };
+            let group = self.group_of(way);
             let body = group
                 .members
                 .get(self.finding.member)
@@ -347,6 +348,11 @@ impl Search<'_> {
         new.unwrap_or_else(|| self.group.clone())
     }
 
+    /// The group to send in this way.
+    fn group_of(&self, way: usize) -> Group {
+        if self.ways[way].is_new { self.new_group() } else { self.group.clone() }
+    }
+
     async fn deliver(&self, group: &Group) -> Result<Vec<Exchange>, String> {
         self.sender.deliver(group).await.map_err(|cause| match cause {
             DeliveryError::Stopped => ended(&self.sender.stop),
@@ -364,11 +370,7 @@ impl Search<'_> {
         // Each way is the first one on a connection in every other round.
         let first = number % ways.len();
         ways.rotate_left(first);
-        let both =
-            ways.iter().cycle().take(2).map(|way| {
-                (*way, if self.ways[*way].is_new { self.new_group() } else { self.group.clone() })
-            });
-        both.collect()
+        ways.iter().cycle().take(2).map(|way| (*way, self.group_of(*way))).collect()
     }
 
     /// Notes what the answers to one group show. Gives a conclusion where they decide.
@@ -458,9 +460,7 @@ impl Search<'_> {
         let ways = if self.finding.circumstances.in_flight > 1 { 1 } else { self.ways.len() };
         let needed = self.needed as usize * ways;
         if held as usize >= needed {
-            return not_proved(&format!(
-                "{cause}: its cause is not known, so that the requests of a run must come before it"
-            ));
+            return not_proved(&format!("{cause} before the requests were sent once more after others"));
         }
         not_proved(&format!("{cause}: the rule held {held} times, and 99 % needs {needed}"))
     }
