@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::{
     kinds::{DATA_07, STUB_07, paymaster_members, version},
     relations::REFUSED,
+    target::GAS,
 };
 
 pub(crate) static LOAD_TEST: LoadTest = LoadTest {
@@ -53,7 +54,7 @@ fn join(_: &dyn Knowledge, stub: &Value, data: &mut Value) {
     *operation = stub["params"][0].clone();
     let Some(members) = operation.as_object_mut() else { return };
     members.retain(|name, _| !name.starts_with("paymaster"));
-    for name in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
+    for name in GAS {
         members.extend(drawn.get(name).map(|limit| (name.to_owned(), limit.clone())));
     }
     members.insert(FROM_ANSWER.to_owned(), Value::Null);
