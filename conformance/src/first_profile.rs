@@ -1,7 +1,7 @@
 //! The file that `init URL` writes: the tables of a specification from its survey, between what is the same for all of them.
 
 use paymaster_client::redact::Redactor;
-use paymaster_engine::{first_profile::ProfileText, specification::Specification, verdict::line::count};
+use paymaster_engine::{first_profile::ProfileText, rules::count, specification::Specification};
 use paymaster_settings::{DEFAULT_SPECIFICATION, ShownTarget, escape_controls};
 use toml_edit::Array;
 

@@ -87,10 +87,10 @@ pub use proptest;
 
 pub use paymaster_engine::{
     cases::case::Draw,
+    diagnosis::finding::Finding,
     rules::{Rule, Violation},
     verdict::{
         conclusion::{Conclusion, Verdict},
-        finding::Finding,
         summary::{RuleOutcome, Summary},
     },
 };

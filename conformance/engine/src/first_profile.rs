@@ -11,10 +11,10 @@ use paymaster_schemas::Kind;
 use crate::{
     cases::case::Group,
     message::{answer::Answer, request::ParsedRequest},
-    rules::MissingLine,
+    rules::{MissingLine, count},
     session::access::Access,
     specification::Specification,
-    verdict::{line::count, summary::Reached},
+    verdict::summary::Reached,
 };
 
 /// The requests of `init`: any sender can drive them.

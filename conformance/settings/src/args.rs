@@ -6,7 +6,7 @@ use clap::Args;
 
 pub use crate::table::{CommonArgs, RunArgs, RunTable};
 use paymaster_client::network::tls::Trust;
-use paymaster_engine::verdict::strictness::Strictness;
+use paymaster_engine::verdict::conclusion::Strictness;
 
 /// How strictly a run is concluded.
 #[derive(Clone, Debug, Default, Args)]

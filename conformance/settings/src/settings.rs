@@ -11,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{args::RunArgs, embedded::EMBEDDED_WARNING, settings::profile_file::ProfileFile};
 use paymaster_client::http::transport::Transport;
-use paymaster_engine::{knowledge::Knowledge, verdict::strictness::Strictness};
+use paymaster_engine::{knowledge::Knowledge, verdict::conclusion::Strictness};
 
 /// The target as reports may show it: without secrets.
 #[derive(Clone, Debug, Default)]

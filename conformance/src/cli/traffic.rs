@@ -13,7 +13,7 @@ use paymaster_engine::{
         recorded::{RECORDED, RecordedSession, Skipped},
         tally::NewlyBroken,
     },
-    verdict::strictness::Strictness,
+    verdict::conclusion::Strictness,
 };
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_settings::{

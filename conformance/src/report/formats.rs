@@ -106,7 +106,7 @@ pub(crate) fn help() -> String {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use paymaster_engine::session::unserved::Refusal;
+    use paymaster_engine::verdict::summary::Refusal;
     use paymaster_schemas::kinds;
     use serde_json::Value;
 

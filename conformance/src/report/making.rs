@@ -10,13 +10,12 @@ use paymaster_engine::{
     diagnosis::{
         cause::Cause as EngineCause,
         defect::Defect as EngineDefect,
+        finding::Finding as EngineFinding,
         sentence::{self, Shown},
     },
     rules::{Check, shown},
     session::{recheck::Original, recorded::RECORDED},
-    verdict::{
-        conclusion::Verdict, finding::Finding as EngineFinding, known::EntryOutcome, summary::RuleOutcome,
-    },
+    verdict::{conclusion::Verdict, known::EntryOutcome, summary::RuleOutcome},
 };
 use paymaster_exchange::{Exchange, HeaderSet};
 use paymaster_schemas::{Basis, Kind, member_validator};
@@ -425,10 +424,7 @@ fn otherwise_written(value: &Value) -> Option<Value> {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use paymaster_engine::{
-        session::{contradictions::Contradiction, unserved::Refusal},
-        verdict::summary::{Recorded, Summary},
-    };
+    use paymaster_engine::verdict::summary::{Contradiction, Recorded, Refusal, Summary};
     use paymaster_schemas::kinds;
     use paymaster_settings::{Paint, output::document::terminal::Lines};
     use serde_json::json;

@@ -23,7 +23,7 @@ use crate::{events::Event, report::model::Report};
 use paymaster_client::redact::Redactor;
 use paymaster_engine::{
     knowledge::Knowledge,
-    verdict::{counts, strictness::Strictness, summary::Summary},
+    verdict::{conclusion::Strictness, counts, summary::Summary},
 };
 use paymaster_settings::ShownTarget;
 

@@ -8,14 +8,14 @@ use std::{collections::BTreeMap, time::Duration};
 use indexmap::IndexMap;
 use paymaster_engine::{
     cases::case::Role,
+    diagnosis::finding::{KindShare, without_indices},
+    rules::{count, fails_the_run},
     session::recheck::Original,
     verdict::{
         conclusion::{Conclusion, Verdict},
         counts::{Counts, RuleState},
-        finding::{KindShare, without_indices},
         known::EntryState,
-        line::{VerdictLine, count},
-        strictness::fails_the_run,
+        line::VerdictLine,
         summary::Reached,
     },
 };

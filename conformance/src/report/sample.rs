@@ -16,17 +16,16 @@ use paymaster_engine::{
         cause::{Cause, Contrast},
         defect::defects,
         difference::Difference,
+        finding::{Attempt, Finding, KindShare, Sought},
+        outcomes::Outcomes,
     },
     knowledge::Knowledge,
-    rules::Violation,
-    session::{contradictions::Contradiction, outcomes::Outcomes, recorded::RECORDED},
+    rules::{Violation, missing_line},
+    session::recorded::RECORDED,
     verdict::{
-        conclusion::{Conclusion, Verdict},
-        finding::{Attempt, Finding, KindShare, Sought},
+        conclusion::{Conclusion, Strictness, Verdict},
         known::{self, EntryState},
-        profile_line::missing_line,
-        strictness::Strictness,
-        summary::{Reached, Recorded, RuleOutcome, Summary},
+        summary::{Contradiction, Reached, Recorded, RuleOutcome, Summary},
     },
 };
 use paymaster_exchange::{Body, Exchange, Failure, Response};

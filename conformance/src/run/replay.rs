@@ -28,6 +28,7 @@ use paymaster_engine::{
         plan::Plan,
         protocol::keeps_idle,
     },
+    diagnosis::finding::{Key, without_indices},
     json::number::amount,
     knowledge::Knowledge,
     message::{answer::Answer, request::ParsedRequest},
@@ -35,7 +36,6 @@ use paymaster_engine::{
     session::recheck::{Original, Recheck, Replayed},
     specification::{Places, Specification},
     spending::SpendingLimits,
-    verdict::finding::{Key, without_indices},
 };
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;

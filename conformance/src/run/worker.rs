@@ -10,10 +10,10 @@ use paymaster_client::{
 };
 use paymaster_engine::{
     cases::case::Group,
-    rules::Rule,
+    rules::{Rule, fails_the_run},
     session::{Session, discovery::Sent, recheck::Recheck, tally::NewlyBroken},
     spending::Spending,
-    verdict::{known::KnownFailureList, strictness::fails_the_run},
+    verdict::known::KnownFailureList,
 };
 use paymaster_exchange::{Exchange, Failure};
 use tokio::time::Instant;

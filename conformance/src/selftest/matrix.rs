@@ -8,11 +8,12 @@ use paymaster_engine::{
     diagnosis::{
         cause::{Cause, CauseKind},
         difference::Respect,
+        finding::without_indices,
         sentence::{self, Shown},
     },
     rules::Rule,
     specification::Specification,
-    verdict::{finding::without_indices, summary::Summary},
+    verdict::summary::Summary,
 };
 use paymaster_reference_server::{Fault, FaultCondition};
 use paymaster_schemas::Basis;

@@ -16,10 +16,7 @@ use paymaster_conformance::{
 use paymaster_engine::{
     rules::Check,
     session::recorded::RecordedSession,
-    verdict::{
-        conclusion::{Conclusion, Verdict},
-        strictness::Strictness,
-    },
+    verdict::conclusion::{Conclusion, Strictness, Verdict},
 };
 use paymaster_exchange::{Exchange, Response};
 use paymaster_fee_quote::{

@@ -8,11 +8,11 @@ use paymaster_client::{
 };
 use paymaster_engine::{
     cases::case::Role,
+    diagnosis::finding::Key,
     knowledge::Knowledge,
     message::answer::Answer,
     rules::{Check, Rule, View, Violation},
     session::judge::Judge,
-    verdict::finding::Key,
 };
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_schemas::Basis;

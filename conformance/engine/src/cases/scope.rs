@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::{
     cases::{case::Relation, protocol::keeps_idle},
-    rules::{Check, Exercise, Rule},
     specification::Specification,
 };
 use paymaster_schemas::Kind;
@@ -19,11 +18,11 @@ type RelationOfPair = (&'static str, Option<Kind>);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// The relations that have all of their rounds; none where every relation has.
-    whole: Option<BTreeSet<RelationOfPair>>,
+    pub(crate) whole: Option<BTreeSet<RelationOfPair>>,
     /// Whether the other relations have their fewest rounds; otherwise they are not sent.
-    others: bool,
+    pub(crate) others: bool,
     /// Whether connections are kept idle.
-    idle: bool,
+    pub(crate) idle: bool,
 }
 
 impl Scope {
@@ -31,33 +30,6 @@ impl Scope {
     #[must_use]
     pub fn with_idle(self, idle: bool) -> Self {
         Self { idle, ..self }
-    }
-
-    /// The part of the plan that these rules need. A rule over a group needs its relation. A rule over single exchanges needs the
-    /// relations whose requests show every kind of fault of it. A rule that every answer exercises needs every relation, most of them
-    /// in their fewest rounds. All rules together need everything.
-    #[must_use]
-    pub fn of_rules(selected: &[&'static Rule], specification: &Specification) -> Self {
-        if specification.left_out(selected) == 0 {
-            return Self::default();
-        }
-        let mut scope = Self { whole: Some(BTreeSet::new()), ..Self::default() };
-        for rule in selected {
-            let whole = scope.whole.get_or_insert_default();
-            if let Check::Group(relation, _) = rule.check {
-                whole.insert((relation.id, None));
-                continue;
-            }
-            let Exercise { relations, pairs, others } = rule.exercise;
-            scope.others |= others;
-            for relation in relations {
-                if pairs.is_empty() {
-                    whole.insert((relation.id, None));
-                }
-                whole.extend(pairs.iter().map(|pair| (relation.id, Some(*pair))));
-            }
-        }
-        scope
     }
 
     /// Whether a relation with base requests of this pair has all of its rounds.

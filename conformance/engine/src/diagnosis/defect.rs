@@ -8,9 +8,8 @@ use super::{
     sentence,
 };
 use crate::{
-    rules::Rule,
-    session::outcomes::Outcomes,
-    verdict::{finding::Finding, strictness::fails_the_run},
+    diagnosis::{finding::Finding, outcomes::Outcomes},
+    rules::{Rule, fails_the_run},
 };
 
 /// Findings that have one cause.

@@ -1,4 +1,5 @@
-//! Diagnosis: what makes the difference between a request that breaks a rule and one that does not.
+//! Diagnosis: what makes the difference between a request that breaks a rule and one that does not. A broken rule with the requests that show
+//! it is a [`finding`].
 //!
 //! A [`cause`] names the members of the request that decide, or says what else does. Findings with the same cause are one
 //! [`defect`]. This module is pure: the runner sends the requests that it proposes.
@@ -7,8 +8,9 @@ pub mod cause;
 pub mod defect;
 pub mod difference;
 pub mod fewest;
+pub mod finding;
 pub mod narrowing;
-pub mod recorded;
+pub mod outcomes;
 pub mod same;
 pub mod sentence;
 mod way;

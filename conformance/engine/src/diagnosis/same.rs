@@ -9,11 +9,13 @@ use super::{
 };
 use crate::{
     cases::protocol::keeps_idle,
+    diagnosis::{
+        finding::{Finding, without_indices},
+        outcomes::{Outcomes, Overlap},
+    },
     json::{number::amount, pointer::encloses},
     message::answer::Answer,
     rules::{Check, Violation},
-    session::outcomes::{Outcomes, Overlap},
-    verdict::finding::{Finding, without_indices},
 };
 
 /// Why two findings are one defect.

@@ -13,13 +13,10 @@ use super::{
 };
 use crate::{
     cases::case::Role,
+    diagnosis::finding::{Finding, Sought},
     message::answer::Answer,
-    rules::{Check, Violation},
+    rules::{Check, Violation, count},
     specification::Places,
-    verdict::{
-        finding::{Finding, Sought},
-        line::count,
-    },
 };
 
 /// The longest value that is shown, in characters.

@@ -7,11 +7,11 @@ use paymaster_schemas::{member_validator, resolved, validator_for};
 use serde_json::{Map, Value};
 
 use crate::{
+    diagnosis::finding::{Finding, without_indices},
     generate::schema::Place,
     json::pointer::encloses,
     message::answer::Answer,
     rules::errors,
-    verdict::finding::{Finding, without_indices},
 };
 
 /// The way in which the answer of a finding is wrong.

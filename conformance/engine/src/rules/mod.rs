@@ -6,8 +6,10 @@
 pub mod answer_form;
 pub mod batches;
 pub mod errors;
+mod exercise;
 pub mod http;
 pub mod json_rpc;
+mod missing_line;
 pub mod observers;
 mod report;
 pub mod requests;
@@ -18,10 +20,10 @@ use paymaster_schemas::{Basis, Clause, Kind, find_clause};
 
 use crate::{cases::case::Relation, knowledge::Knowledge};
 
-pub use crate::verdict::profile_line::MissingLine;
-
+pub use exercise::Exercise;
+pub use missing_line::{MissingLine, missing_line};
 pub use report::{Members, Report, Violation};
-pub use text::{describe_answer, shown, shown_member};
+pub use text::{count, describe_answer, shown, shown_member};
 pub use view::{View, is_of_gateway};
 
 /// A rule.
@@ -48,22 +50,6 @@ pub struct Rule {
     pub is_about_mix_ups: bool,
     /// The requests that exercise it. A rule over a group is exercised by its relation alone.
     pub exercise: Exercise,
-}
-
-/// Which requests of the plan show every kind of fault of a rule.
-#[derive(Clone, Copy, Debug)]
-pub struct Exercise {
-    /// The relations that need all of their rounds.
-    pub relations: &'static [&'static Relation],
-    /// The pairs of method and mode of their base requests; all when it is empty.
-    pub pairs: &'static [Kind],
-    /// Whether every other relation is needed too, in its fewest rounds.
-    pub others: bool,
-}
-
-impl Exercise {
-    /// Every answer exercises the rule.
-    const EVERY_ANSWER: Self = Self { relations: &[], pairs: &[], others: true };
 }
 
 /// What makes an inconclusive rule conclusive.
@@ -246,5 +232,14 @@ pub fn for_each_variant(
     for (place, view) in views.iter().enumerate().skip(1) {
         report.set_member(place);
         judge(&views[0], view, report);
+    }
+}
+
+/// Whether a broken clause of that basis fails the run.
+pub fn fails_the_run(basis: Basis, strict: bool) -> bool {
+    match basis {
+        Basis::Stated | Basis::OnChain => true,
+        Basis::Recommended | Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility => strict,
+        Basis::Ambiguous | Basis::NotShown => false,
     }
 }

@@ -1,6 +1,8 @@
 //! Observers record what the specification leaves open, for the dialect and behaviour fingerprint. They break no rule.
 
-use crate::{knowledge::Knowledge, rules::View, verdict::summary::Observations};
+use std::collections::BTreeMap;
+
+use crate::{knowledge::Knowledge, rules::View};
 
 /// Observes one point that the specification leaves open.
 pub struct Observer {
@@ -9,6 +11,9 @@ pub struct Observer {
     /// Adds the observed values of a group. They are counted over the run.
     pub watch: fn(&[View<'_>], &dyn Knowledge, &mut Vec<String>),
 }
+
+/// For each observed clause, every value that occurred and how often.
+pub type Observations = BTreeMap<&'static str, BTreeMap<String, u64>>;
 
 /// Adds what the observers of the specification see in the views of one group.
 pub fn observe(views: &[View<'_>], knowledge: &dyn Knowledge, seen: &mut Observations) {

@@ -37,3 +37,9 @@ pub fn describe_answer(answer: &Answer<'_>) -> String {
         }
     }
 }
+
+/// `1 rule`, `2 rules`.
+pub fn count(number: impl Into<u128>, one: &str) -> String {
+    let number = number.into();
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
+}

@@ -2,11 +2,13 @@
 
 use paymaster_schemas::Basis;
 
-use crate::verdict::{
-    conclusion::{Conclusion, Verdict},
-    known,
-    strictness::{Strictness, fails_the_run},
-    summary::RuleOutcome,
+use crate::{
+    rules::fails_the_run,
+    verdict::{
+        conclusion::{Conclusion, Strictness, Verdict},
+        known,
+        summary::RuleOutcome,
+    },
 };
 
 /// Why a run ended.

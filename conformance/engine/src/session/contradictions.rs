@@ -3,16 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{knowledge::Knowledge, rules::View};
-
-/// A line of the profile that the target never kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contradiction {
-    /// The line, as `tokens.supported[1]`.
-    pub line: String,
-    /// How many answers contradicted it.
-    pub times: u64,
-}
+use crate::{knowledge::Knowledge, rules::View, verdict::summary::Contradiction};
 
 /// How often the target kept what lines of the profile promise, and how often it did not, by the list and the place in it. In the order
 /// in which profiles have these lists.

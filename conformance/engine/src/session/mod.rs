@@ -12,7 +12,7 @@ pub mod discovery;
 pub mod examples;
 pub mod judge;
 mod mend;
-pub mod outcomes;
+pub mod recent;
 pub mod recheck;
 pub mod recorded;
 pub mod tally;
@@ -31,16 +31,17 @@ use paymaster_schemas::Kind;
 
 use crate::{
     cases::{case::Group, protocol::keeps_idle},
-    diagnosis::defect::defects,
+    diagnosis::{
+        defect::defects,
+        finding::{FINDINGS_PER_RULE, Finding, Key},
+        outcomes::Outcomes,
+    },
     knowledge::Knowledge,
     message::request::ParsedRequest,
-    rules::{Advice, Check, Rule, View, observers::observe},
+    rules::{Advice, Check, Rule, View, missing_line, observers::observe},
     verdict::{
-        conclusion::Verdict,
-        finding::{FINDINGS_PER_RULE, Finding, Key},
+        conclusion::{Strictness, Verdict},
         known::KnownFailureList,
-        profile_line::missing_line,
-        strictness::Strictness,
         summary::{Recorded, RuleOutcome, Summary},
     },
 };
@@ -48,7 +49,6 @@ use access::Access;
 use conclude::{End, RunState, conclude};
 use examples::Example;
 use judge::{Judge, Judgement};
-use outcomes::Outcomes;
 use tally::{FirstViolation, NewlyBroken, Tally};
 use unjudged::UnjudgedAnswers;
 

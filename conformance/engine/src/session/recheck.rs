@@ -2,7 +2,10 @@
 
 use crate::{
     cases::case::{Group, Order},
-    diagnosis::cause::Cause,
+    diagnosis::{
+        cause::Cause,
+        finding::{Finding, Key, Sought, without_indices},
+    },
     knowledge::{Expectation, Knowledge},
     message::answer::Answer,
     rules::{Report, Rule, View, Violation},
@@ -11,10 +14,7 @@ use crate::{
         unjudged::UnjudgedAnswers,
     },
     specification::Specification,
-    verdict::{
-        finding::{Finding, Key, Sought, without_indices},
-        summary::Summary,
-    },
+    verdict::summary::Summary,
 };
 use std::{borrow::Cow, collections::BTreeSet};
 

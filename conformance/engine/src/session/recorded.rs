@@ -2,13 +2,12 @@
 
 use crate::{
     cases::case::{Bases, Group, Member, Relation, Role, Rounds},
-    diagnosis::recorded::RecentExchanges,
     knowledge::{Knowledge, Learn},
     rules::Rule,
-    session::{Ending, Session, conclude::End, tally::NewlyBroken},
+    session::{Ending, Session, conclude::End, recent::RecentExchanges, tally::NewlyBroken},
     verdict::{
+        conclusion::Strictness,
         known::KnownFailureList,
-        strictness::Strictness,
         summary::{Recorded, Summary},
     },
 };

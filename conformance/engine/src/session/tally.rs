@@ -7,22 +7,24 @@ use paymaster_schemas::Kind;
 
 use crate::{
     cases::case::Group,
+    diagnosis::{
+        finding::{Finding, Key, Sought},
+        outcomes::{GroupOutcomes, Outcomes},
+    },
     knowledge::Knowledge,
-    rules::{Check, Rule, View, Violation},
+    rules::{Check, Rule, View, Violation, observers::Observations},
     session::{
         access::Access,
         add_counts,
         contradictions::KeptPromises,
         examples::{Example, Examples},
         judge::Judgement,
-        outcomes::{GroupOutcomes, Outcomes},
     },
     specification::Specification,
     verdict::{
         conclusion::Verdict,
-        finding::{Finding, Key, Sought},
         known::{self, KnownFailureList},
-        summary::{Observations, Reached, RuleOutcome},
+        summary::{Reached, RuleOutcome},
     },
 };
 use paymaster_exchange::Exchange;

@@ -8,6 +8,7 @@ use crate::{
     message::request::Call,
     rules::{Rule, View},
     specification::{DecidingValues, Specification},
+    verdict::summary::Refusal,
 };
 
 /// The most outcomes that are kept: a target may word every error differently.
@@ -44,19 +45,6 @@ struct Requests {
 /// Counts valid requests of ordinary size by their outcome.
 #[derive(Clone, Debug, Default)]
 pub struct Outcomes(BTreeMap<Key, Requests>);
-
-/// An error message that the target gives instead of results.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The methods and modes of the requests.
-    pub pairs: Vec<Kind>,
-    /// The message.
-    pub message: String,
-    /// How many requests got it.
-    pub times: u64,
-    /// Of how many.
-    pub of: u64,
-}
 
 impl Outcomes {
     /// Counts the answer to a request of a relation.

@@ -2,6 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How strictly a run is concluded.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Strictness {
+    /// Broken clauses that only warn fail the run.
+    pub strict: bool,
+    /// Stated rules may stay inconclusive.
+    pub allow_incomplete: bool,
+}
+
 /// The verdict on one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]

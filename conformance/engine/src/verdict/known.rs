@@ -7,8 +7,8 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    diagnosis::finding::{Key, without_indices},
     rules::Rule,
-    verdict::finding::{Key, without_indices},
 };
 
 /// The list that an entry is in.

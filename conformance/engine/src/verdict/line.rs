@@ -1,9 +1,12 @@
 //! The verdict on a run in one sentence, with the counts that limit it. Every report uses this sentence.
 
-use crate::verdict::{
-    conclusion::Conclusion,
-    counts::{Counts, RuleState},
-    known,
+use crate::{
+    rules::count,
+    verdict::{
+        conclusion::Conclusion,
+        counts::{Counts, RuleState},
+        known,
+    },
 };
 
 /// How a run ended, and what limits this verdict: rules that were not judged, known failures, entries that are out of date.
@@ -144,12 +147,6 @@ impl VerdictLine {
         });
         parts.collect::<Vec<_>>().join(", ")
     }
-}
-
-/// `1 rule`, `2 rules`.
-pub fn count(number: impl Into<u128>, one: &str) -> String {
-    let number = number.into();
-    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
-//! Verdicts, findings, known failures and the summary of a run.
+//! Verdicts, known failures and the summary of a run.
 
 pub mod conclusion;
 pub mod counts;
-pub mod finding;
 pub mod known;
 pub mod line;
 pub mod profile_line;
-pub mod strictness;
 pub mod summary;

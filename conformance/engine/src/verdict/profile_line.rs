@@ -1,38 +1,8 @@
 //! Which line of the profile makes inconclusive rules conclusive.
 
-use std::{cmp::Reverse, fmt, ptr};
+use std::cmp::Reverse;
 
-use crate::{
-    knowledge::Knowledge,
-    rules::{Advice, Rule},
-    verdict::summary::RuleOutcome,
-};
-
-/// A line of the profile that inconclusive rules wait for.
-pub struct MissingLine {
-    /// The table of the profile that it belongs to, as `[operations]`; empty for a line before the first table.
-    pub table: &'static str,
-    /// What it says about the target.
-    pub meaning: &'static str,
-    /// What to do, where several rules wait for it.
-    pub advice: &'static str,
-    /// The line as it stands in the file. Parts between `<` and `>` are to be replaced.
-    pub text: fn(&dyn Knowledge) -> String,
-    /// The line that the same rules wait for once this one is known.
-    pub then: Option<&'static MissingLine>,
-}
-
-impl PartialEq for MissingLine {
-    fn eq(&self, other: &Self) -> bool {
-        ptr::eq(self, other)
-    }
-}
-
-impl fmt::Debug for MissingLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.meaning)
-    }
-}
+use crate::{knowledge::Knowledge, rules::MissingLine, verdict::summary::RuleOutcome};
 
 /// A line to write into the profile, and what it is worth.
 #[derive(Clone, Debug)]
@@ -43,18 +13,6 @@ pub struct ProfileLine {
     pub text: String,
     /// The ids of the inconclusive rules that wait for it.
     pub rules: Vec<&'static str>,
-}
-
-/// The line that a rule waits for; none where no line of the profile helps.
-pub fn missing_line(rule: &Rule, knowledge: &dyn Knowledge) -> Option<&'static MissingLine> {
-    let Advice::Write(own) = rule.advice else {
-        return None;
-    };
-    match (rule.waits_first.unwrap_or(own), own.then) {
-        (first, _) if !knowledge.knows(first) => Some(first),
-        (_, Some(then)) if knowledge.knows(own) => Some(then).filter(|then| !knowledge.knows(then)),
-        _ => Some(own),
-    }
 }
 
 /// The missing lines that inconclusive rules wait for, the one that most rules wait for first.

@@ -2,18 +2,21 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use paymaster_schemas::Kind;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    diagnosis::defect::Defect,
+    diagnosis::{
+        defect::Defect,
+        finding::{Finding, Key},
+        outcomes::AnswerKind,
+    },
     message::answer::Answer,
-    rules::Rule,
-    session::{contradictions::Contradiction, outcomes::AnswerKind, unserved::Refusal},
+    rules::{MissingLine, Rule, observers::Observations},
     verdict::{
         conclusion::{Conclusion, Verdict},
-        finding::{Finding, Key},
         known,
-        profile_line::MissingLine,
     },
 };
 
@@ -35,9 +38,6 @@ pub struct RuleOutcome {
     /// The line of the profile that would make it conclusive.
     pub waits_for: Option<&'static MissingLine>,
 }
-
-/// For each observed clause, every value that occurred and how often.
-pub type Observations = BTreeMap<&'static str, BTreeMap<String, u64>>;
 
 /// The outcome of a run.
 #[derive(Debug)]
@@ -84,6 +84,28 @@ pub struct Summary {
     pub reached: BTreeMap<&'static str, Reached>,
     /// From the first request to the end.
     pub took: Duration,
+}
+
+/// A line of the profile that the target never kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The line, as `tokens.supported[1]`.
+    pub line: String,
+    /// How many answers contradicted it.
+    pub times: u64,
+}
+
+/// An error message that the target gives instead of results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The methods and modes of the requests.
+    pub pairs: Vec<Kind>,
+    /// The message.
+    pub message: String,
+    /// How many requests got it.
+    pub times: u64,
+    /// Of how many.
+    pub of: u64,
 }
 
 /// Exchanges of recorded traffic.

@@ -80,7 +80,7 @@ pub(crate) fn unchecked_signatures(knowledge: &dyn Knowledge) -> Option<&'static
 
 #[cfg(test)]
 mod tests {
-    use paymaster_engine::verdict::profile_line::missing_line;
+    use paymaster_engine::rules::missing_line;
 
     use crate::{SPECIFICATION, target::Target};
 

@@ -10,8 +10,8 @@ use paymaster_engine::{
     first_profile::{self, FirstProfile, ProfileText, ReachedKinds, list},
     knowledge::Discover as _,
     message::{answer::Answer, request::ParsedRequest},
+    rules::MissingLine,
     session::{access::Access, judge},
-    verdict::profile_line::MissingLine,
 };
 use paymaster_ethereum::EntryPointVersion;
 use paymaster_exchange::Exchange;

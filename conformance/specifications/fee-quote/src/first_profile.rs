@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 
 use paymaster_engine::{
     first_profile::{FirstProfile, ProfileText, entry, list},
-    verdict::{
-        line::count,
-        profile_line::{MissingLine, missing_line},
-    },
+    rules::{MissingLine, count, missing_line},
 };
 use paymaster_schemas::{Kind, Mode, kinds};
 use serde::Serialize;

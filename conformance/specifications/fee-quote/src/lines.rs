@@ -81,10 +81,9 @@ mod tests {
     use std::cmp::Reverse;
 
     use crate::{SPECIFICATION, target::context::Support};
-    use paymaster_engine::verdict::{
-        conclusion::Verdict,
-        profile_line::{by_value, missing_line},
-        summary::RuleOutcome,
+    use paymaster_engine::{
+        rules::missing_line,
+        verdict::{conclusion::Verdict, profile_line::by_value, summary::RuleOutcome},
     };
 
     fn inconclusive_outcomes() -> Vec<RuleOutcome> {

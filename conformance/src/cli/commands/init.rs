@@ -11,7 +11,7 @@ use crate::{
     first_profile::{self, Given},
     run,
 };
-use paymaster_engine::{specification::Specification, verdict::profile_line::MissingLine};
+use paymaster_engine::{rules::MissingLine, specification::Specification};
 use paymaster_settings::{
     DEFAULT_SPECIFICATION, Environment, RunSetup, escape_controls,
     output::{curl, report_file},

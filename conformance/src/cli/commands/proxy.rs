@@ -16,9 +16,8 @@ use crate::{
 };
 use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target};
 use paymaster_engine::{
-    rules::Violation,
+    rules::{Violation, fails_the_run},
     session::{recorded::Skipped, tally::NewlyBroken},
-    verdict::strictness::fails_the_run,
 };
 use paymaster_settings::{Environment, Paint, escape_controls, output, settings::setup::trust_notes};
 

@@ -11,12 +11,12 @@ use chrono::{NaiveDate, Utc};
 use indexmap::IndexSet;
 use paymaster_client::files;
 use paymaster_engine::{
-    rules::Violation,
+    diagnosis::finding::{Finding, Key},
+    rules::{Violation, fails_the_run},
     specification::Specification,
     verdict::{
-        finding::{Finding, Key},
+        conclusion::Strictness,
         known::{KnownFailure, KnownFailureKind, KnownFailureList},
-        strictness::{Strictness, fails_the_run},
         summary::Summary,
     },
 };

@@ -8,7 +8,7 @@ use crate::report::{
     model::{Finding, JudgedRule, Report},
     text::{sections, words},
 };
-use paymaster_engine::verdict::{conclusion::Conclusion, finding::without_indices};
+use paymaster_engine::{diagnosis::finding::without_indices, verdict::conclusion::Conclusion};
 use paymaster_settings::{escape_controls, output::terminal::cut};
 
 /// The longest value in a message, in characters.

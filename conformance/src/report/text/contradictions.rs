@@ -1,9 +1,9 @@
 //! Where profile and target contradict each other: what the profile states and on which line, and what the target does instead.
 
 use paymaster_engine::{
+    diagnosis::finding::Finding,
     knowledge::Statement,
-    session::contradictions::Contradiction,
-    verdict::{conclusion::Conclusion, finding::Finding},
+    verdict::{conclusion::Conclusion, summary::Contradiction},
 };
 use paymaster_settings::{
     escape_controls,

@@ -9,18 +9,17 @@ use crate::report::{
 };
 use paymaster_client::redact::Redactor;
 use paymaster_engine::{
-    session::unserved::Refusal,
     specification::Specification,
     verdict::{
         conclusion::Conclusion,
         known::{EntryOutcome, EntryState, KnownFailureKind},
         profile_line,
-        summary::Reached,
+        summary::{Reached, Refusal},
     },
 };
 use paymaster_settings::{escape_controls, output::terminal::cut};
 
-pub(crate) use paymaster_engine::verdict::line::count;
+pub(crate) use paymaster_engine::rules::count;
 
 /// The longest error message of the target that is shown, in characters.
 const LONGEST_MESSAGE: usize = 200;

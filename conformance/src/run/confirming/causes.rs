@@ -27,10 +27,10 @@ use paymaster_engine::{
     diagnosis::{
         cause::Cause,
         difference::{Difference, Respect},
+        finding::{Finding, Key, Sought, without_indices},
     },
     rules::{Check, Rule},
     session::{Session, recheck::Outcome, tally::FirstViolation},
-    verdict::finding::{Finding, Key, Sought, without_indices},
 };
 use paymaster_settings::Settings;
 

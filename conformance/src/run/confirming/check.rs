@@ -28,15 +28,13 @@ use paymaster_engine::{
     diagnosis::{
         cause::{Cause, CauseKind, WrongAnswers, is_about_the_kind},
         difference::Difference,
+        finding::Finding,
+        outcomes::{AnswerKind, RequestOutcome, RequestPlace},
     },
     knowledge::Knowledge,
     message::answer::Answer,
     rules::Check,
-    session::{
-        Session,
-        outcomes::{AnswerKind, RequestOutcome, RequestPlace},
-    },
-    verdict::finding::Finding,
+    session::Session,
 };
 use paymaster_settings::Settings;
 

@@ -17,9 +17,9 @@ use crate::run::{
 use paymaster_client::stop::Reason;
 use paymaster_engine::{
     cases::protocol::keeps_idle,
+    diagnosis::finding::{Attempt, Finding, Key},
     knowledge::Knowledge,
     session::{Session, tally::FirstViolation},
-    verdict::finding::{Attempt, Finding, Key},
 };
 use paymaster_exchange::Exchange;
 use paymaster_settings::Settings;

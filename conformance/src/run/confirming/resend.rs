@@ -6,10 +6,10 @@ use crate::run::{
 };
 use paymaster_engine::{
     cases::case::{Group, Order},
+    diagnosis::finding::Key,
     knowledge::Knowledge,
     rules::{Rule, Violation},
     session::recheck::{Outcome, Recheck},
-    verdict::finding::Key,
 };
 use paymaster_exchange::Exchange;
 

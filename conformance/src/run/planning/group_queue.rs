@@ -6,10 +6,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use paymaster_engine::{
-    cases::{case::Group, scope::Scope},
-    knowledge::Knowledge,
-};
+use paymaster_engine::{cases::case::Group, cases::scope::Scope, knowledge::Knowledge};
 use tokio::{
     sync::{Mutex as AsyncMutex, mpsc},
     task::JoinHandle,
@@ -142,7 +139,7 @@ impl PlanCache {
 mod tests {
     use super::*;
     use crate::run::PlanCache;
-    use paymaster_engine::cases::{plan::plan, scope::Scope};
+    use paymaster_engine::{cases::plan::plan, cases::scope::Scope};
     use paymaster_fee_quote::target::context::Context;
 
     const CASES: u32 = 4;

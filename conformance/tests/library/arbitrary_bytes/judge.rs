@@ -6,8 +6,8 @@ use std::{collections::BTreeSet, time::Duration};
 use bytes::Bytes;
 use paymaster_engine::{
     cases::{case::Group, plan::Plan},
+    rules::observers::Observations,
     session::judge::{Judge, read},
-    verdict::summary::Observations,
 };
 use paymaster_exchange::{Exchange, Response};
 use paymaster_fee_quote::SPECIFICATION;

@@ -10,11 +10,11 @@ use crate::{
     diagnosis::{
         cause::{EarlierRequest, Writing, WrongAnswers},
         difference::Difference,
+        finding::{Attempt, KindShare, Sought},
     },
     rules::{Advice, Violation, requests::number_id},
     session::recorded::RECORDED,
     specification::SAMPLE,
-    verdict::finding::{Attempt, KindShare, Sought},
 };
 
 /// A finding in an answer to a quote in sponsored mode.

@@ -1,6 +1,6 @@
 //! A document on a terminal, in lines of limited width.
 
-use paymaster_engine::verdict::line::count;
+use paymaster_engine::rules::count;
 use serde_json::Value;
 
 use super::{Block, Card, Document, Message, Style, Table, Text};

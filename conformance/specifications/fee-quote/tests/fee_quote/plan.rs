@@ -8,9 +8,9 @@ use paymaster_engine::{
         plan::{FIRST_ID, Plan, group, plan, salt},
         scope::Scope,
     },
+    diagnosis::outcomes::MOST_RULES,
     knowledge::Knowledge,
     rules::Members,
-    session::outcomes::MOST_RULES,
 };
 use paymaster_fee_quote::{
     SPECIFICATION,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use paymaster_engine::verdict::{conclusion::Conclusion, finding::FINDINGS_PER_RULE};
+use paymaster_engine::{diagnosis::finding::FINDINGS_PER_RULE, verdict::conclusion::Conclusion};
 use paymaster_schemas::Basis;
 use paymaster_settings::{
     EMBEDDED_WARNING, escape_controls, exit,

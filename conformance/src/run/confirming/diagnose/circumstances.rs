@@ -8,9 +8,9 @@ use paymaster_engine::{
     diagnosis::{
         cause::{Cause, Contrast},
         fewest::Fewest,
+        finding::Finding,
     },
     session::recheck::Outcome,
-    verdict::finding::Finding,
 };
 use paymaster_exchange::{HeaderLine, HeaderSet, PLAIN_HEADERS};
 use tokio::time::Instant;

@@ -9,6 +9,7 @@ use paymaster_engine::{
         cause::{Cause, Contrast, is_about_the_kind, is_right_in_the_same_respect},
         difference::{Difference, Respect, differences, with_all},
         fewest::Fewest,
+        finding::Finding,
         narrowing::Narrowing,
     },
     json::{
@@ -20,7 +21,6 @@ use paymaster_engine::{
     rules::Violation,
     session::{examples::Example, recheck::Outcome},
     specification::Places,
-    verdict::finding::Finding,
 };
 use paymaster_exchange::Exchange;
 

@@ -26,10 +26,12 @@ use crate::run::{
 };
 use paymaster_engine::{
     cases::case::{Group, Member},
-    diagnosis::cause::{Cause, Contrast},
+    diagnosis::{
+        cause::{Cause, Contrast},
+        finding::{Finding, Sought},
+    },
     rules::Check,
     session::{Session, recheck::Outcome},
-    verdict::finding::{Finding, Sought},
 };
 use paymaster_exchange::Exchange;
 

@@ -9,10 +9,9 @@ use paymaster_engine::{
     message::request::ParsedRequest,
     session::{Ending, Session},
     verdict::{
-        conclusion::{Conclusion, Verdict},
+        conclusion::{Conclusion, Strictness, Verdict},
         known::{KnownFailure, KnownFailureKind, KnownFailureList},
         profile_line,
-        strictness::Strictness,
         summary::{RuleOutcome, Summary},
     },
 };

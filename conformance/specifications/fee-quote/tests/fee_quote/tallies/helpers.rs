@@ -5,12 +5,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use paymaster_engine::{
     cases::case::{Group, Member, Role},
+    diagnosis::finding::Finding,
     rules::{Report, Rule, Violation},
     session::{
         judge::{Judgement, read},
         tally::Tally,
     },
-    verdict::{conclusion::Verdict, finding::Finding, known::KnownFailureList, summary::RuleOutcome},
+    verdict::{conclusion::Verdict, known::KnownFailureList, summary::RuleOutcome},
 };
 use paymaster_exchange::{Exchange, Response};
 use paymaster_fee_quote::{SPECIFICATION, relations::CALLS, target::context::Context};

@@ -2,11 +2,13 @@
 
 use chrono::NaiveDate;
 use paymaster_engine::{
-    diagnosis::sentence::cause_of,
+    diagnosis::{
+        finding::{Attempt, Finding, Key, KindShare, Sought},
+        sentence::cause_of,
+    },
     session::tally::FirstViolation,
     verdict::{
         conclusion::Verdict,
-        finding::{Attempt, Finding, Key, KindShare, Sought},
         known::{EntryState, KnownFailure, KnownFailureKind, KnownFailureList},
     },
 };

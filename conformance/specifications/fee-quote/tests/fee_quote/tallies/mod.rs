@@ -2,12 +2,13 @@
 
 use paymaster_engine::{
     cases::{case::Group, protocol::DISCOVERY},
-    rules::Rule,
-    session::{
+    diagnosis::{
+        finding::Key,
         outcomes::{AnswerKind, RequestPlace},
-        tally::Tally,
     },
-    verdict::{conclusion::Verdict, finding::Key, known::KnownFailureList},
+    rules::Rule,
+    session::tally::Tally,
+    verdict::{conclusion::Verdict, known::KnownFailureList},
 };
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_fee_quote::target::{

@@ -5,16 +5,16 @@ use std::collections::VecDeque;
 use paymaster_exchange::Exchange;
 use serde_json::Value;
 
-use super::{
-    cause::{Cause, Contrast, WrongAnswers},
-    difference::{Difference, differences},
-};
+use super::recheck::{Outcome, Recheck};
 use crate::{
     cases::case::Group,
+    diagnosis::{
+        cause::{Cause, Contrast, WrongAnswers},
+        difference::{Difference, differences},
+        finding::Finding,
+    },
     knowledge::Knowledge,
     message::{answer::Answer, request::ParsedRequest},
-    session::recheck::{Outcome, Recheck},
-    verdict::finding::Finding,
 };
 
 /// How many exchanges are kept: the latest ones.

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use paymaster_schemas::Kind;
 
 use crate::{
+    diagnosis::finding::{Key, KindShare},
     message::answer::Answer,
     rules::{Rule, View},
-    verdict::finding::{Key, KindShare},
 };
 
 /// How many requests are kept. Of a longer run, an even sample of the groups is.
@@ -99,25 +99,25 @@ pub struct Outcomes {
 
 /// The judgements on one group, by its members. An empty one is filled by [`GroupOutcomes::judged`] and [`GroupOutcomes::broken`].
 #[derive(Debug)]
-pub(super) struct GroupOutcomes {
+pub(crate) struct GroupOutcomes {
     rules: Vec<RuleSet>,
     broken: Vec<(usize, Key)>,
 }
 
 impl GroupOutcomes {
-    pub(super) fn of(members: usize) -> Self {
+    pub(crate) fn of(members: usize) -> Self {
         Self { rules: vec![RuleSet::default(); members], broken: Vec::new() }
     }
 
     /// A rule judged this member. `rule` is the number of the rule.
-    pub(super) fn judged(&mut self, member: usize, rule: usize) {
+    pub(crate) fn judged(&mut self, member: usize, rule: usize) {
         if let Some(rules) = self.rules.get_mut(member) {
             rules.insert(rule);
         }
     }
 
     /// This member breaks a rule at a place; gives whether it was not known to.
-    pub(super) fn broken(&mut self, member: usize, key: &Key) -> bool {
+    pub(crate) fn broken(&mut self, member: usize, key: &Key) -> bool {
         let is_new = !self.broken.iter().any(|(other, known)| *other == member && known == key);
         if is_new {
             self.broken.push((member, key.clone()));
@@ -128,12 +128,12 @@ impl GroupOutcomes {
 
 impl Outcomes {
     /// No requests yet, of a run with these rules.
-    pub(super) fn of(rules: &[&Rule]) -> Self {
+    pub(crate) fn of(rules: &[&Rule]) -> Self {
         Self { rules: rules.iter().map(|rule| rule.id).collect(), ..Self::default() }
     }
 
     /// Forgets every request.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Self { rules: std::mem::take(&mut self.rules), ..Self::default() };
     }
 
@@ -143,7 +143,7 @@ impl Outcomes {
     }
 
     /// Adds the judgements on a group.
-    pub(super) fn add(&mut self, group: usize, views: &[View<'_>], judged: GroupOutcomes) {
+    pub(crate) fn add(&mut self, group: usize, views: &[View<'_>], judged: GroupOutcomes) {
         self.all += views.len() as u64;
         let Ok(group) = u32::try_from(group) else {
             return;
@@ -166,7 +166,7 @@ impl Outcomes {
     }
 
     /// Adds the outcomes of another part of the run.
-    pub(super) fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.all += other.all;
         self.halvings = self.halvings.max(other.halvings);
         self.requests.extend(other.requests);
