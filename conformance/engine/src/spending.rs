@@ -6,7 +6,7 @@ use paymaster_exchange::Body;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{message::request::ReadRequest, specification::Specification};
+use crate::{message::request::ReadRequest, rules::count, specification::Specification};
 
 /// Wei in an ether.
 const ETHER: u128 = 1_000_000_000_000_000_000;
@@ -105,8 +105,7 @@ impl Spending {
 
 impl fmt::Display for Spending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let noun = if self.sponsorships == 1 { "sponsorship" } else { "sponsorships" };
-        write!(f, "{} {noun} worth {}", self.sponsorships, self.cost)
+        write!(f, "{} worth {}", count(self.sponsorships, "sponsorship"), self.cost)
     }
 }
 
@@ -143,11 +142,7 @@ impl SpendingLimits {
 
 impl fmt::Display for SpendingLimits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.sponsorships {
-            Some(1) => f.write_str("1 sponsorship")?,
-            Some(most) => write!(f, "{most} sponsorships")?,
-            None => f.write_str("sponsorships")?,
-        }
+        f.write_str(&self.sponsorships.map_or("sponsorships".to_owned(), |most| count(most, "sponsorship")))?;
         self.cost.map_or(Ok(()), |most| write!(f, " worth {most}"))
     }
 }

@@ -11,6 +11,7 @@ use paymaster_engine::{
         finding::without_indices,
         sentence::{self, Shown},
     },
+    json::pointer::encloses,
     rules::Rule,
     specification::Specification,
     verdict::summary::Summary,
@@ -190,13 +191,10 @@ impl NamedDefect {
 
     /// Whether the cause names this member, the object that it is in, or a part of it.
     pub(super) fn names(&self, member: &str) -> bool {
-        let is_within = |inner: &str, outer: &str| {
-            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
         let member = &without_indices(member);
         // An operation or a mode object as a whole names no member.
         let is_named = |named: &String| {
-            is_within(named, member) || named.matches('/').count() > 2 && is_within(member, named)
+            encloses(member, named) || named.matches('/').count() > 2 && encloses(named, member)
         };
         self.members.iter().any(is_named)
     }

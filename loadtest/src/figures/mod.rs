@@ -11,6 +11,7 @@ pub use {arrivals::*, cpu::*, histogram::*, outcome::*, series::*};
 
 use std::{collections::BTreeMap, time::Duration};
 
+use paymaster_engine::json::pointer::encloses;
 use serde::{Deserialize, Serialize};
 
 use crate::number::per_second;
@@ -190,10 +191,7 @@ impl Figures {
     pub fn total(&self, scope: Option<&str>) -> LabelFigures {
         let mut total = LabelFigures::default();
         for (label, figures) in &self.labels {
-            let inside = scope.is_none_or(|scope| {
-                label == scope || label.strip_prefix(scope).is_some_and(|rest| rest.starts_with('/'))
-            });
-            if inside {
+            if scope.is_none_or(|scope| encloses(scope, label)) {
                 total.merge(figures);
             }
         }

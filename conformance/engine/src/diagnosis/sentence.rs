@@ -331,8 +331,7 @@ fn side(difference: &Difference, is_failing: bool) -> String {
         return format!("with {name} {} {other}", if is_failing { "equal to" } else { "other than" });
     }
     if let (Respect::Length, Some(Value::Array(items))) = (&difference.respect, own) {
-        let elements = if items.len() == 1 { "element" } else { "elements" };
-        return format!("with {} {elements} in {name}", items.len());
+        return format!("with {} in {name}", count(items.len() as u128, "element"));
     }
     if let Some((element, failing_has_it)) = difference.element() {
         let with = if failing_has_it == is_failing { "with" } else { "without" };

@@ -84,6 +84,11 @@ impl Place {
         }
     }
 
+    /// The number that a keyword states; none where it states none.
+    pub fn count(&self, keyword: &str) -> Option<usize> {
+        self.schema.get(keyword)?.as_u64()?.try_into().ok()
+    }
+
     /// The subschema at `keyword`.
     pub fn under(&self, keyword: &str) -> Option<Self> {
         self.descend(&[keyword])

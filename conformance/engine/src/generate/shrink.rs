@@ -7,7 +7,7 @@ mod plainer;
 use paymaster_schemas::validator_for;
 use serde_json::Value;
 
-use crate::json::pointer::{escaped, remove};
+use crate::json::pointer::{escaped, with_value};
 
 /// The longest list from which every item is removed in turn.
 const TAKE_EACH: usize = 16;
@@ -51,25 +51,15 @@ pub fn weight(value: &Value) -> usize {
     }
 }
 
-/// A change at one place.
+/// A change at one place: another value, or none to remove what stands there.
 struct Step {
     pointer: String,
-    edit: Edit,
-}
-
-enum Edit {
-    Remove,
-    Replace(Value),
+    value: Option<Value>,
 }
 
 impl Step {
     fn taken(&self, base: &Value) -> Option<Value> {
-        let mut changed = base.clone();
-        match &self.edit {
-            Edit::Replace(value) => *changed.pointer_mut(&self.pointer)? = value.clone(),
-            Edit::Remove => remove(&mut changed, &self.pointer)?,
-        }
-        Some(changed)
+        with_value(base, &self.pointer, self.value.as_ref())
     }
 }
 
@@ -97,9 +87,7 @@ pub type MayChange = fn(&str) -> Change;
 
 fn collect(value: &Value, pointer: &str, may_change: MayChange, steps: &mut Vec<Step>) {
     let allowed = may_change(pointer);
-    let mut replace = |value: Value| {
-        steps.push(Step { pointer: pointer.to_owned(), edit: Edit::Replace(value) });
-    };
+    let mut replace = |value| steps.push(Step { pointer: pointer.to_owned(), value: Some(value) });
     match value {
         Value::String(text) if matches!(allowed, Change::LetterCase | Change::LetterCaseOr(_)) => {
             replace(Value::String(text.to_ascii_lowercase()));
@@ -148,7 +136,7 @@ fn collect(value: &Value, pointer: &str, may_change: MayChange, steps: &mut Vec<
 
 fn offer_removal(pointer: &str, may_change: MayChange, steps: &mut Vec<Step>) {
     if matches!(may_change(pointer), Change::Free | Change::Positive | Change::LetterCase | Change::Removal) {
-        steps.push(Step { pointer: pointer.to_owned(), edit: Edit::Remove });
+        steps.push(Step { pointer: pointer.to_owned(), value: None });
     }
 }
 
@@ -157,13 +145,8 @@ fn without_what_may_go(base: &Value, steps: &[Step], valid: &dyn Fn(&Value) -> b
     let mut left = base.clone();
     // In reverse order, so that the indices of the remaining items stay valid.
     for step in steps.iter().rev() {
-        if !matches!(step.edit, Edit::Remove) {
-            continue;
-        }
-        let mut without = left.clone();
-        if remove(&mut without, &step.pointer).is_some() && valid(&without) {
-            left = without;
-        }
+        let without = if step.value.is_none() { step.taken(&left) } else { None };
+        left = without.filter(valid).unwrap_or(left);
     }
     left
 }

@@ -9,15 +9,16 @@ use crate::{
         answer::{error_of, result_of},
         request::ParsedRequest,
     },
-    rules::{Advice, Check, Report, Rule, View, answer_form::same_id, shown},
+    rules::{Advice, Report, Rule, View, answer_form::same_id, shown},
     specification::Specification,
 };
 
-pub const RULES: &[Rule] = &[Rule::new(
+pub const RULES: &[Rule] = &[Rule::group(
     "json-rpc.batch-elements",
     4,
     Advice::Look("too few batches got an answer that the rule judges"),
-    Check::Group(&BATCH_ELEMENTS, batch_elements),
+    &BATCH_ELEMENTS,
+    batch_elements,
 )];
 
 /// Of which sort an answer is, in words. Equal requests get answers of the same sort.

@@ -3,7 +3,7 @@
 use crate::{
     cases::protocol::IDLE_CONNECTION,
     knowledge::Knowledge,
-    rules::{Advice, Check, Report, Rule, View, describe_answer, requests::Settled},
+    rules::{Advice, Report, Rule, View, describe_answer, requests::Settled},
 };
 
 const TOO_FEW: Advice = Advice::Look("too few requests got an answer that the rule judges");
@@ -12,7 +12,7 @@ pub const RULES: &[Rule] = &[
     Rule::exchange("http.status-of-result", 10, TOO_FEW, status_of_result)
         .hint("clients that look at the status first take anything but 200 for a failure"),
     Rule::exchange("http.content-type", 10, TOO_FEW, content_type),
-    Rule::new("http.idle-connection", 1, TOO_FEW, Check::Group(&IDLE_CONNECTION, idle_connection))
+    Rule::group("http.idle-connection", 1, TOO_FEW, &IDLE_CONNECTION, idle_connection)
         .hint("look for what expires meanwhile: a session, a buffer; close what is not served any more"),
 ];
 

@@ -132,6 +132,17 @@ impl Rule {
         Self::new(id, quota, advice, Check::Exchange(check))
     }
 
+    /// A rule over the exchanges of each group of a relation.
+    pub const fn group(
+        id: &'static str,
+        quota: u64,
+        advice: Advice,
+        relation: &'static Relation,
+        check: GroupCheck,
+    ) -> Self {
+        Self::new(id, quota, advice, Check::Group(relation, check))
+    }
+
     /// The rule with a hint.
     pub const fn hint(self, hint: &'static str) -> Self {
         Self { hint, ..self }

@@ -13,26 +13,27 @@ use crate::{
     json::number::same_number,
     knowledge::Knowledge,
     message::answer::Answer,
-    rules::{Advice, Check, Report, Rule, View, describe_answer},
+    rules::{Advice, Report, Rule, View, describe_answer},
 };
 
 /// The rule about ids that are numbers.
 pub const fn number_id(quota: u64, advice: Advice) -> Rule {
-    Rule::new("request.id-number", quota, advice, Check::Group(&NUMBER_IDS, same_operation))
+    Rule::group("request.id-number", quota, advice, &NUMBER_IDS, same_operation)
 }
 
 /// The rule about ids that are strings.
 pub const fn string_id(quota: u64, advice: Advice) -> Rule {
-    Rule::new("request.id-string", quota, advice, Check::Group(&STRING_IDS, same_operation))
+    Rule::group("request.id-string", quota, advice, &STRING_IDS, same_operation)
 }
 
 /// The rule about request headers, judged by this relation, which [`crate::cases::protocol::headers`] makes.
 pub const fn headers(relation: &'static Relation) -> Rule {
-    Rule::new(
+    Rule::group(
         "request.headers",
         9,
         Advice::Look("too few requests got an answer that the rule judges"),
-        Check::Group(relation, same_with_headers),
+        relation,
+        same_with_headers,
     )
     .hint("accept every application/json type, and any Accept; Origin and User-Agent decide nothing")
 }

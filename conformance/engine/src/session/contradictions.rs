@@ -21,11 +21,8 @@ impl KeptPromises {
     pub(crate) fn see(&mut self, view: &View<'_>, knowledge: &dyn Knowledge) {
         knowledge.kept_lines(view, &mut |list, place, is_kept| {
             let count = self.0.entry((std::cmp::Reverse(list), place)).or_default();
-            if is_kept {
-                count.kept += 1;
-            } else {
-                count.broken += 1;
-            }
+            count.kept += u64::from(is_kept);
+            count.broken += u64::from(!is_kept);
         });
     }
 

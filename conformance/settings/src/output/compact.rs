@@ -1,6 +1,7 @@
 //! JSON for people: on one line where it fits, otherwise on several; long strings and lists are cut.
 
 use crate::output::terminal::cut;
+use paymaster_engine::json::pointer::encloses;
 use serde_json::Value;
 
 /// The longest string, in characters; longer ones are cut in the middle.
@@ -37,13 +38,13 @@ impl Writer<'_> {
     /// The first line begins at column `from`.
     fn pretty(&self, value: &Value, pointer: &str, from: usize, indent: usize) -> String {
         let flat = inline(value);
-        let opens = self.marks.iter().any(|mark| *mark != pointer && is_within(mark, pointer));
+        let opens = self.marks.iter().any(|mark| *mark != pointer && encloses(pointer, mark));
         // Folded, a value makes room for its mark. One column is reserved for a comma.
         let mark = if self.folds && self.marks.contains(&pointer) { MARK.len() } else { 0 };
         if !opens && flat.chars().count() + from + mark < self.width {
             return flat;
         }
-        let is_apart = |place: &str| self.marks.iter().chain(self.apart).any(|mark| is_within(mark, place));
+        let is_apart = |place: &str| self.marks.iter().chain(self.apart).any(|mark| encloses(place, mark));
         let children = children(value);
         if children.is_empty()
             || self.folds && !opens && !children.iter().any(|child| is_apart(&child.place(pointer)))
@@ -81,11 +82,6 @@ impl Writer<'_> {
         });
         format!("{open}\n{}{}{close}", lines.collect::<String>(), " ".repeat(indent))
     }
-}
-
-/// Whether a JSON pointer leads to this place, or further inside.
-fn is_within(pointer: &str, place: &str) -> bool {
-    pointer.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A member of an object, or an item of a list: what is written before its value, and the value.

@@ -896,10 +896,8 @@ pub(crate) static OTHER_OPERATION: Relation = Relation::new(
     Bases::These(&[Base::accepted(kinds::DATA_06)]),
     Rounds::scaled(4),
     |input, ids| {
-        let mut other = without(input.base, OPERATION, "initCode");
-        let (factory, data) = new_account(EntryPointVersion::V07, u64::from(input.round));
-        set(&mut other, OPERATION, "factory", json!(factory));
-        set(&mut other, OPERATION, "factoryData", json!(data));
+        let other = without(input.base, OPERATION, "initCode");
+        let other = of_new_account(&other, EntryPointVersion::V07, input.round);
         vec![baseline(input, ids), member(Role::Malformed, "an operation in the form of 0.7", other, ids)]
     },
 );

@@ -62,14 +62,8 @@ impl<'a> Resender<'a> {
             .deliver_within(group, order, self.waiting.patience(), &mut self.sender.share())
             .await?;
         self.waiting.spend_on(&exchanges);
-        Ok(self.judged(group, &exchanges))
-    }
-
-    /// Whether the rule is broken at the place of the finding. The reproductions of all findings are in memory at the same time, so long
-    /// bodies are cut.
-    pub(crate) fn judged(&self, group: &Group, exchanges: &[Exchange]) -> (Vec<Exchange>, Outcome) {
-        let outcome = self.recheck.outcome_at(self.key, group, exchanges);
-        let short = exchanges.iter().map(Exchange::with_short_body).collect();
-        (short, outcome)
+        let outcome = self.recheck.outcome_at(self.key, group, &exchanges);
+        // The reproductions of all findings are in memory at the same time, so long bodies are cut.
+        Ok((exchanges.iter().map(Exchange::with_short_body).collect(), outcome))
     }
 }

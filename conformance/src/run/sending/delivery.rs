@@ -30,7 +30,7 @@ use paymaster_client::{
     stop::Reason,
     throttling::{Retries, RetryPolicy, ThrottleDecision},
 };
-use paymaster_engine::spending::SpendingLimits;
+use paymaster_engine::{rules::count, spending::SpendingLimits};
 use paymaster_exchange::{Body, Exchange, Failure, KEPT, Response};
 
 use crate::run::sending::{
@@ -119,8 +119,7 @@ pub(crate) struct Overload {
 
 impl fmt::Display for Overload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let requests = if self.jobs == 1 { "request" } else { "requests" };
-        write!(f, "{} {requests} at a time; with more, {}", self.jobs, self.sign)
+        write!(f, "{} at a time; with more, {}", count(self.jobs as u128, "request"), self.sign)
     }
 }
 

@@ -394,7 +394,7 @@ impl Sender {
             let came = tokio::time::Instant::now();
             // What is read of both is kept with them: nobody waits for that at the lock below.
             let _ = (ParsedRequest::read(&exchange.request, self.specification), Answer::of(&exchange));
-            self.report(&exchange, outgoing.group, number);
+            self.report(&exchange, outgoing.group, number, &outgoing.group.members[number]);
             if let Some(protocol) = connection.protocol().filter(|_| exchange.outcome.is_ok()) {
                 self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
             }
@@ -489,7 +489,7 @@ impl Sender {
         self.turns(1).await?;
         let exchange = PooledConnection::default().exchange(&self.transport, body).await;
         let probe = Member::plain(Role::Other, "what was served before, again", exchange.request.clone());
-        self.report_member(&exchange, group, group.members.len(), &probe);
+        self.report(&exchange, group, group.members.len(), &probe);
         Ok(exchange)
     }
 
@@ -504,11 +504,7 @@ impl Sender {
         self.stop.or_stopped(tokio::time::sleep(pause)).await.ok_or(DeliveryError::Stopped)
     }
 
-    fn report(&self, exchange: &Exchange, group: &Group, number: usize) {
-        self.report_member(exchange, group, number, &group.members[number]);
-    }
-
-    fn report_member(&self, exchange: &Exchange, group: &Group, number: usize, member: &Member) {
+    fn report(&self, exchange: &Exchange, group: &Group, number: usize, member: &Member) {
         if !self.reports_exchanges {
             return;
         }

@@ -30,13 +30,9 @@ impl Array {
         let mut rests = Vec::new();
         let (mut fewest, mut bound) = (0, None::<usize>);
         for place in &alternative.places {
-            let keywords = place.keywords()?;
-            let count = |keyword: &str| {
-                let count = keywords.get(keyword).and_then(Value::as_u64);
-                count.and_then(|count| usize::try_from(count).ok())
-            };
-            fewest = fewest.max(count("minItems").unwrap_or(0));
-            bound = count("maxItems").into_iter().chain(bound).min();
+            place.keywords()?;
+            fewest = fewest.max(place.count("minItems").unwrap_or(0));
+            bound = place.count("maxItems").into_iter().chain(bound).min();
             let prefix = place.each("prefixItems");
             let items = place.under("items");
             if items.is_some() && !prefix.is_empty() {

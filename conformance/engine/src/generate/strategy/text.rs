@@ -35,12 +35,8 @@ impl Text {
                     _ => pattern = Some((text, Pattern::read(text, place)?)),
                 }
             }
-            let length = |keyword: &str| {
-                let length = keywords.get(keyword).and_then(Value::as_u64);
-                length.map(|length| usize::try_from(length).unwrap_or(usize::MAX))
-            };
-            shortest = shortest.max(length("minLength").unwrap_or(0));
-            bound = length("maxLength").into_iter().chain(bound).min();
+            shortest = shortest.max(place.count("minLength").unwrap_or(0));
+            bound = place.count("maxLength").into_iter().chain(bound).min();
         }
         if pattern.is_some() && (shortest > 0 || bound.is_some()) {
             let place = &alternative.places[0];

@@ -62,11 +62,8 @@ struct YesNo {
 
 impl YesNo {
     fn count(&mut self, is_yes: bool) {
-        if is_yes {
-            self.yes += 1;
-        } else {
-            self.no += 1;
-        }
+        self.yes += u32::from(is_yes);
+        self.no += u32::from(!is_yes);
     }
 
     /// Which of the two is more frequent; none without either.

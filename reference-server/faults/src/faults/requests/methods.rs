@@ -102,19 +102,9 @@ const SPONSORED_ROWS: &[&str] = &[
     "sponsored-result.callGasLimit",
     "sponsor.sponsorable-is-sponsored",
 ];
-const QUOTE_ROWS: &[&str] = &[
-    "quote.erc20-result",
-    "sponsor.mode-mandatory-served",
-    "quote-result.MODE",
-    "quote-result.paymasterAddress",
-    "quote-result.feeQuotes",
-    "quote.tokens-quoted",
-    "quote.unsupported-listed",
-    "token-sponsor-result.MODE",
-];
-/// The clauses that serving token mode as sponsored mode breaks.
+const QUOTE_ROWS: &[&str] = TOKEN_MODE.split_at(8).0;
+/// The clauses that serving token mode as sponsored mode breaks, those of quotes first.
 const TOKEN_MODE: &[&str] = &[
-    "plausibility.token-data",
     "quote.erc20-result",
     "sponsor.mode-mandatory-served",
     "quote-result.MODE",
@@ -124,6 +114,7 @@ const TOKEN_MODE: &[&str] = &[
     "quote.unsupported-listed",
     "token-sponsor-result.MODE",
     "token-sponsor-result.paymasterAndData",
+    "plausibility.token-data",
     "error.token-absent",
     "error.token-unsupported",
 ];

@@ -13,7 +13,7 @@ use paymaster_engine::{
     cases::case::Relation,
     knowledge::{Expectation, Knowledge},
     rules::{
-        Advice, Check, GroupCheck, Report, Rule, View, for_each_variant,
+        Advice, GroupCheck, Report, Rule, View, for_each_variant,
         requests::{self, same_operation, served},
     },
 };
@@ -21,7 +21,7 @@ use paymaster_engine::{
 const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
 
 const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck) -> Rule {
-    Rule::new(id, 4, SPONSORABLE, Check::Group(relation, check))
+    Rule::group(id, 4, SPONSORABLE, relation, check)
 }
 
 /// A rule whose variants leave the operation as it is.

@@ -7,7 +7,7 @@ use crate::{
 use paymaster_engine::{
     cases::case::Role,
     knowledge::{Expectation, Knowledge},
-    rules::{Advice, Check, Report, Rule, View, describe_answer, for_each_variant, shown},
+    rules::{Advice, Report, Rule, View, describe_answer, for_each_variant, shown},
 };
 use paymaster_schemas::{Kind, Method, Mode, kinds, member_validator};
 use serde_json::Value;
@@ -22,15 +22,10 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::exchange("sponsor.refused-gets-0x", 5, Advice::Write(&lines::REFUSED), refused_gets_0x)
         .unless(refuses_nothing)
         .exercised_above_all_by(const { &[&related::REFUSED_CALLS, &related::CLIENT_FORMS] }, &[]),
-    Rule::new("sponsor.decision-inputs", 10, SPONSORABLE, Check::Group(&related::DECISION, decision_inputs))
+    Rule::group("sponsor.decision-inputs", 10, SPONSORABLE, &related::DECISION, decision_inputs)
         .hint("look at caches, counters and other members of the request"),
-    Rule::new(
-        "sponsor.mode-mandatory-served",
-        5,
-        SPONSORABLE,
-        Check::Group(&related::BOTH_INFOS, mode_served),
-    )
-    .hint("published clients send tokenInfo and sponsorshipInfo in both modes"),
+    Rule::group("sponsor.mode-mandatory-served", 5, SPONSORABLE, &related::BOTH_INFOS, mode_served)
+        .hint("published clients send tokenInfo and sponsorshipInfo in both modes"),
 ];
 
 /// The pairs of sponsored mode.

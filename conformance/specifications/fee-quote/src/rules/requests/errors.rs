@@ -11,7 +11,7 @@ use paymaster_engine::{
     knowledge::{Expectation, Knowledge},
     message::request::ParsedRequest,
     rules::{
-        Advice, Check, Report, Rule, View,
+        Advice, Report, Rule, View,
         errors::NO_ERRORS,
         for_each_variant,
         requests::{a_result, an_error},
@@ -34,11 +34,12 @@ pub(crate) const RULES: &[Rule] = &[
         .unless(refuses_nothing)
         .exercised_by(const { &[&related::REFUSED_CALLS, &related::DECISION] }, SPONSORED),
     lines::in_token_mode(
-        Rule::new(
+        Rule::group(
             "error.unsupported-quote-is-none",
             5,
             NO_UNSUPPORTED,
-            Check::Group(&related::UNSUPPORTED_IN_QUOTE, unsupported_quote_is_none),
+            &related::UNSUPPORTED_IN_QUOTE,
+            unsupported_quote_is_none,
         )
         .hint("answer with a result that lists them, even when no token is left to quote"),
     ),

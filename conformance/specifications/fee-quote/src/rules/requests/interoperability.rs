@@ -11,7 +11,7 @@ use crate::{
 use paymaster_engine::{
     json::number::amount,
     knowledge::Knowledge,
-    rules::{Advice, Check, Report, Rule, View, describe_answer, requests::is_refusal, shown_member},
+    rules::{Advice, Report, Rule, View, describe_answer, requests::is_refusal, shown_member},
 };
 
 pub(crate) const RULES: &[Rule] = &[
@@ -29,11 +29,12 @@ pub(crate) const RULES: &[Rule] = &[
         no_result_beside_error,
     )
     .hint("leave result out: @biconomy/paymaster 3.1 looks for the member and not for its value"),
-    Rule::new(
+    Rule::group(
         "interoperability.client-forms",
         8,
         Advice::Write(&lines::SPONSORABLE),
-        Check::Group(&crate::relations::CLIENT_FORMS, client_forms),
+        &crate::relations::CLIENT_FORMS,
+        client_forms,
     )
     .hint("ignore what is not needed; read digits behind 0x as hex, and others as decimal"),
 ];

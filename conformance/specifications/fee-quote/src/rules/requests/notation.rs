@@ -7,18 +7,19 @@ use crate::{
 use paymaster_engine::{
     knowledge::Knowledge,
     rules::{
-        Advice, Check, Report, Rule, View,
+        Advice, Report, Rule, View,
         requests::{self, Settled, as_without_change},
     },
 };
 use serde_json::{Value, json};
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new(
+    Rule::group(
         "request.json-notation",
         10,
         Advice::Look("too few requests got an answer that the rule judges"),
-        Check::Group(&related::NOTATION, notation),
+        &related::NOTATION,
+        notation,
     )
     .hint("read requests with a JSON parser: member order, white space and escapes mean nothing"),
     requests::headers(&related::HEADERS),

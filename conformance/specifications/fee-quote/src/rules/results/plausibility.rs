@@ -9,7 +9,7 @@ use paymaster_engine::{
     cases::case::Role,
     json::number::amount,
     knowledge::Knowledge,
-    rules::{Advice, Check, ExchangeCheck, Report, Rule, View, for_each_variant, shown, shown_member},
+    rules::{Advice, ExchangeCheck, Report, Rule, View, for_each_variant, shown, shown_member},
 };
 use std::{
     collections::BTreeSet,
@@ -57,58 +57,46 @@ pub(crate) const RULES: &[Rule] = &[
     of_token_results("plausibility.pre-verification-gas", pre_verification_gas),
     of_token_results("plausibility.token-data", token_data),
     lines::in_token_mode(
-        Rule::new(
-            "plausibility.token-data-differs",
-            4,
-            TOKENS,
-            Check::Group(&related::TOKEN_DATA, token_data_differs),
-        )
-        .hint("a signature that is the same for every operation covers none of them"),
+        Rule::group("plausibility.token-data-differs", 4, TOKENS, &related::TOKEN_DATA, token_data_differs)
+            .hint("a signature that is the same for every operation covers none of them"),
     ),
     lines::in_token_mode(
-        Rule::new(
-            "plausibility.fee-of-operation",
-            1,
-            TOKENS,
-            Check::Group(&related::SAME_ACCOUNT, fee_of_operation),
-        )
-        .hint("the fees of the operation decide what it costs: is a quote kept by its sender?"),
+        Rule::group("plausibility.fee-of-operation", 1, TOKENS, &related::SAME_ACCOUNT, fee_of_operation)
+            .hint("the fees of the operation decide what it costs: is a quote kept by its sender?"),
     ),
-    Rule::new(
+    Rule::group(
         "plausibility.data-of-operation",
         1,
         Advice::Write(&lines::SPONSORABLE),
-        Check::Group(&related::SAME_ACCOUNT, data_of_operation),
+        &related::SAME_ACCOUNT,
+        data_of_operation,
     )
     .hint("sign each operation: is a signature kept by sender and nonce?"),
-    Rule::new(
+    Rule::group(
         "plausibility.sponsored-data",
         1,
         Advice::Write(&lines::SPONSORABLE),
-        Check::Group(&related::INIT_CODE, sponsored_data),
+        &related::INIT_CODE,
+        sponsored_data,
     )
     .hint("the sponsorship paymaster pays, also for accounts that do not exist yet")
     .unless(lines::no_token),
-    Rule::new(
+    Rule::group(
         "plausibility.token-data-of-token-at-once",
         1,
         TOKENS,
-        Check::Group(&related::TOKENS_AT_ONCE, token_data_at_once),
+        &related::TOKENS_AT_ONCE,
+        token_data_at_once,
     )
     .hint("keep nothing of a request where one in another token finds it")
     .of_clause("plausibility.token-data-of-token")
     .unless(one_token)
     .waiting_first(&lines::SUPPORTED_TOKENS)
     .about_mix_ups(),
-    Rule::new(
-        "plausibility.token-data-of-token",
-        2,
-        TOKENS,
-        Check::Group(&related::TOKEN_DATA, token_data_of_token),
-    )
-    .hint("sign the token or its exchange rate, so that the user pays in the token of the request")
-    .unless(one_token)
-    .waiting_first(&lines::SUPPORTED_TOKENS),
+    Rule::group("plausibility.token-data-of-token", 2, TOKENS, &related::TOKEN_DATA, token_data_of_token)
+        .hint("sign the token or its exchange rate, so that the user pays in the token of the request")
+        .unless(one_token)
+        .waiting_first(&lines::SUPPORTED_TOKENS),
     Rule::exchange(
         "on-chain.accepted",
         3,
