@@ -45,6 +45,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("data-kept-by-nonce", "after a request with the same nonce"),
     ("token-data-of-any-token", "every answer of pm_sponsorUserOperation in mode ERC20"),
     ("batch-refused", "every answer"),
+    ("erc-7677: one-entry-point-throttled", "every request of "),
     ("erc-7677: final-after-data", "only after a request with the same sender and nonce"),
 ];
 

@@ -106,6 +106,8 @@ pub enum WrongAnswers {
     Results,
     /// Errors.
     Errors,
+    /// Those to requests that must get a result, whatever they are.
+    ToOwedRequests,
 }
 
 /// What the earlier request has in common with the one that breaks the rule.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    cause::Cause,
+    cause::{Cause, WrongAnswers},
     same::{Kinship, kinship},
     sentence,
 };
@@ -55,11 +55,17 @@ impl Defect {
         let Some(shown) = self.shown(findings) else {
             return String::new();
         };
-        let is_every = |finding: &&Finding| matches!(finding.cause, Some(Cause::Every { .. }));
+        let every = |finding: &Finding| match finding.cause {
+            Some(Cause::Every { answers, .. }) => Some(answers),
+            _ => None,
+        };
         let own = self.findings.iter().filter_map(|number| findings.get(*number));
         // What is said of every answer holds for the methods and modes for which it was found.
         let pairs: BTreeSet<_> = own
-            .filter(|finding| !is_every(&shown) || is_every(finding))
+            .filter(|finding| match (every(shown), every(finding)) {
+                (Some(WrongAnswers::ToOwedRequests), Some(WrongAnswers::All)) | (None, _) => true,
+                (own, other) => own == other,
+            })
             .map(|finding| finding.pair)
             .collect();
         sentence::headline(shown, &pairs)

@@ -55,6 +55,8 @@ pub struct JudgedRequest {
     pub pair: Option<Kind>,
     /// How it was answered.
     pub answer: AnswerKind,
+    /// Whether it must get a result.
+    pub is_owed: bool,
     rules: RuleSet,
 }
 
@@ -67,6 +69,8 @@ pub struct RequestOutcome {
     pub pair: Option<Kind>,
     /// How it was answered.
     pub answer: AnswerKind,
+    /// Whether it must get a result.
+    pub is_owed: bool,
     /// Whether it broke the rule.
     pub is_broken: bool,
 }
@@ -152,8 +156,8 @@ impl Outcomes {
             return;
         }
         for ((member, view), rules) in (0..).zip(views).zip(judged.rules) {
-            let request =
-                JudgedRequest { pair: view.request.pair(), answer: AnswerKind::of(&view.answer), rules };
+            let (answer, is_owed) = (AnswerKind::of(&view.answer), view.expectation.requires_result());
+            let request = JudgedRequest { pair: view.request.pair(), answer, is_owed, rules };
             self.requests.insert(RequestPlace { group, member }, request);
         }
         for (member, key) in judged.broken {
@@ -197,6 +201,7 @@ impl Outcomes {
                 place,
                 pair: request.pair,
                 answer: request.answer,
+                is_owed: request.is_owed,
                 is_broken: places.iter().any(|places| places.contains(&place)),
             },
         )
@@ -256,7 +261,8 @@ impl Outcomes {
         }
         let answer = AnswerKind::Result;
         let place = |group| RequestPlace { group, member: 0 };
-        let requests = (0..groups).map(|group| (place(group), JudgedRequest { pair, answer, rules }));
+        let requests =
+            (0..groups).map(|group| (place(group), JudgedRequest { pair, answer, is_owed: true, rules }));
         let broken =
             broken.iter().map(|(key, groups)| (key.clone(), groups.iter().copied().map(place).collect()));
         Self { all: groups.into(), requests: requests.collect(), broken: broken.collect(), ..own }
@@ -341,7 +347,7 @@ mod tests {
             let mut rules = RuleSet::default();
             rules.insert(0);
             for member in 0..2 {
-                let request = JudgedRequest { pair: None, answer: AnswerKind::Result, rules };
+                let request = JudgedRequest { pair: None, answer: AnswerKind::Result, is_owed: true, rules };
                 outcomes.requests.insert(RequestPlace { group, member }, request);
             }
             if group % 3 == 0 {

@@ -194,7 +194,10 @@ pub fn explanation(cause: &Cause, shown: Shown) -> String {
         Cause::Form(_) => format!("every request {}", condition(cause)),
         Cause::Every { pair, answers } => {
             let of = pair.map_or(String::new(), |pair| format!(" of {}", pair.words()));
-            format!("every {}{of} that the rule judges", answers.name())
+            match answers {
+                WrongAnswers::ToOwedRequests => format!("every request{of} that must get a result"),
+                _ => format!("every {}{of} that the rule judges", answers.name()),
+            }
         }
         Cause::Recorded { differences, is_only_there, place } => recorded(differences, *is_only_there, place),
         Cause::Headers { .. } => format!("wrong {}, right with the plain ones", condition(cause)),
@@ -258,12 +261,13 @@ fn recorded(differences: &[Difference], is_only_there: bool, place: &str) -> Str
 }
 
 impl WrongAnswers {
-    /// `answer`, `result` or `error`.
+    /// `answer`, `result`, `error` or a request.
     pub fn name(self) -> &'static str {
         match self {
             Self::All => "answer",
             Self::Results => "result",
             Self::Errors => "error",
+            Self::ToOwedRequests => "request that must get a result",
         }
     }
 }

@@ -72,6 +72,8 @@ pub(super) fn every(finding: &Finding, session: &Session) -> Option<Cause> {
         (Some(finding.pair?), WrongAnswers::All)
     } else if is_every(&|outcome| is_own(outcome) && is_kind(outcome)) {
         (Some(finding.pair?), answers)
+    } else if is_every(&|outcome| is_own(outcome) && outcome.is_owed) {
+        (Some(finding.pair?), WrongAnswers::ToOwedRequests)
     } else {
         return None;
     };

@@ -445,11 +445,11 @@ fn one_thing_that_two_kinds_hold_whole_and_as_a_part_is_one_defect() {
 
 #[test]
 fn what_is_said_of_every_answer_names_the_kinds_that_it_is_said_of() {
-    let headline = |pairs: &[Kind]| {
+    let of = |pairs: &[(Kind, WrongAnswers)]| {
         let findings: Vec<_> = pairs
             .iter()
-            .map(|pair| {
-                let cause = Cause::Every { pair: Some(*pair), answers: WrongAnswers::All };
+            .map(|(pair, answers)| {
+                let cause = Cause::Every { pair: Some(*pair), answers: *answers };
                 Finding { pair: Some(*pair), ..finding("answer.object", "", Some(cause)) }
             })
             .collect();
@@ -458,12 +458,19 @@ fn what_is_said_of_every_answer_names_the_kinds_that_it_is_said_of() {
         };
         defect.headline(&findings).split(" (every").next().unwrap_or_default().to_owned()
     };
+    let headline =
+        |pairs: &[Kind]| of(&pairs.iter().map(|pair| (*pair, WrongAnswers::All)).collect::<Vec<_>>());
     let quote = "pm_getFeeQuoteOrData";
     assert_eq!(headline(&[kinds::QUOTE_ERC20]), format!("{quote} in mode ERC20"));
     assert_eq!(headline(&[kinds::QUOTE_ERC20, kinds::QUOTE_SPONSORED]), quote);
     assert_eq!(headline(&[kinds::QUOTE_ERC20, kinds::SPONSOR_ERC20]), "requests in mode ERC20");
     assert_eq!(headline(&[kinds::QUOTE_ERC20, kinds::SPONSOR_SPONSORED]), "2 kinds of requests");
     assert_eq!(headline(&kinds::ALL), "requests");
+    // What every answer shows, every request that must get a result shows too; not the reverse.
+    let (all, owed) = (WrongAnswers::All, WrongAnswers::ToOwedRequests);
+    let of_both = |first, second| of(&[(kinds::QUOTE_ERC20, first), (kinds::QUOTE_SPONSORED, second)]);
+    assert_eq!(of_both(owed, all), quote);
+    assert_eq!(of_both(all, owed), format!("{quote} in mode ERC20"));
     let of_method = finding("answer.object", "", Some(decides("/method", json!("pm_a"), json!("pm_b"))));
     let told = sentence::headline(&of_method, &BTreeSet::from([of_method.pair]));
     assert!(told.starts_with("requests with method \"pm_a\": "), "{told}");
