@@ -107,6 +107,10 @@ pub struct NamedDefect {
 pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
     let findings = &summary.findings;
     let named = |cause: &Cause| -> Vec<String> {
+        // A kind of call is a method, and the value of the parameter that selects it.
+        if let Cause::Every { pair: Some(_), .. } = cause {
+            return vec!["/method".to_owned()];
+        }
         let pointers = cause.members().iter().flat_map(|member| match &member.respect {
             Respect::EqualTo(other) => vec![&member.pointer, other],
             Respect::Value | Respect::Length => vec![&member.pointer],

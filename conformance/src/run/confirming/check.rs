@@ -63,6 +63,14 @@ pub(super) fn every(finding: &Finding, session: &Session) -> Option<Cause> {
         own.clone().count() >= FEWEST_OF_EVERY && own.clone().all(|outcome| outcome.is_broken)
     };
     let is_own = |outcome: &RequestOutcome| outcome.pair == finding.pair;
+    // Rules about errors judge no result, and then say nothing of every request.
+    let is_judged_wherever_owed = || {
+        let mut own = session.outcomes().requests().filter(|(_, request)| request.pair == finding.pair);
+        let judged: BTreeSet<_> = all.iter().map(|outcome| outcome.place).collect();
+        own.all(|(place, request)| {
+            !request.is_owed || request.answer == AnswerKind::Other || judged.contains(&place)
+        })
+    };
     let is_kind = |outcome: &RequestOutcome| kind.is_some_and(|kind| outcome.answer == kind);
     let (pair, answers) = if is_every(&|_| true) {
         (None, WrongAnswers::All)
@@ -72,7 +80,7 @@ pub(super) fn every(finding: &Finding, session: &Session) -> Option<Cause> {
         (Some(finding.pair?), WrongAnswers::All)
     } else if is_every(&|outcome| is_own(outcome) && is_kind(outcome)) {
         (Some(finding.pair?), answers)
-    } else if is_every(&|outcome| is_own(outcome) && outcome.is_owed) {
+    } else if is_every(&|outcome| is_own(outcome) && outcome.is_owed) && is_judged_wherever_owed() {
         (Some(finding.pair?), WrongAnswers::ToOwedRequests)
     } else {
         return None;
@@ -245,6 +253,21 @@ impl Claim {
         own.any(|own| other.cause.members().iter().any(|other| other.pointer == own.pointer))
     }
 
+    /// What the claims about other members of such requests state of a request: that something else is wrong with it hides what this claim
+    /// is about.
+    fn others_state<'a>(
+        &'a self,
+        claims: &'a [Self],
+        group: &'a Group,
+        member: usize,
+    ) -> impl Iterator<Item = Option<bool>> + 'a {
+        let is_other = |other: &&Self| {
+            let is_of_pair = other.finding.pair == self.finding.pair;
+            is_of_pair && !other.compares_requests() && !self.shares_members(other)
+        };
+        claims.iter().filter(is_other).map(move |other| other.states(group, member))
+    }
+
     fn is_same_rule(&self, other: &Self) -> bool {
         self.finding.rule.id == other.finding.rule.id && self.finding.pair == other.finding.pair
     }
@@ -288,7 +311,7 @@ fn evidence(
             for (claim, found) in claims.iter().zip(&mut all) {
                 match claim.outcomes.get(&place) {
                     Some(is_broken) if claim.compares_requests() => {
-                        found.add_compared(claim, (&group, member, context), *is_broken);
+                        found.add_compared(claim, claims, (&group, member, context), *is_broken);
                     }
                     Some(is_broken) => {
                         found.add_request(claim, claims, place, *is_broken, (&group, member, context));
@@ -313,6 +336,7 @@ impl Evidence {
     fn add_compared(
         &mut self,
         claim: &Claim,
+        claims: &[Claim],
         (group, member, context): (&Group, usize, &dyn Knowledge),
         is_broken: bool,
     ) {
@@ -321,7 +345,12 @@ impl Evidence {
             let is_opposed = std::ptr::eq(group.relation, claim.finding.group.relation)
                 && baseline.is_some_and(|baseline| claim.states(group, baseline) == Some(false))
                 && claim.states(group, member) == Some(true)
-                && claim.is_comparable(group, member, context);
+                && claim.is_comparable(group, member, context)
+                && baseline
+                    .into_iter()
+                    .chain([member])
+                    .flat_map(|member| claim.others_state(claims, group, member))
+                    .all(|states| states == Some(false));
             self.is_contradicted |= is_opposed;
         } else if self.unexplained.len() < MOST_READ {
             let members = 0..group.members.len();
@@ -354,13 +383,9 @@ impl Evidence {
         if !is_opposed && !may_oppose || !is_other && !claim.is_comparable(group, member, context) {
             return;
         }
-        let states_broken = |other: &Claim| other.states(group, member) == Some(true);
-        // What else is wrong with a request may hide what the cause is about.
-        let is_hidden = |other: &Claim| {
-            other.finding.pair == claim.finding.pair && !claim.shares_members(other) && states_broken(other)
-        };
         if !is_broken
-            && (claims.iter().any(is_hidden) || !claim.can_be_contradicted_by(group, member, context))
+            && (claim.others_state(claims, group, member).any(|states| states == Some(true))
+                || !claim.can_be_contradicted_by(group, member, context))
         {
             return;
         }
@@ -377,6 +402,7 @@ impl Evidence {
             && let Some(alone) = claim.request(group, member)
         {
             let others = claims.iter().enumerate();
+            let states_broken = |other: &Claim| other.states(group, member) == Some(true);
             let others = others.filter(|(_, other)| claim.is_same_rule(other) && states_broken(other));
             let explained_by = others.map(|(number, _)| number).collect();
             requests.push(Request { group: alone, explained_by });
