@@ -590,6 +590,31 @@ fn answers_are_compared_with_the_quotes_of_now() {
     assert!(code == 0 && out.contains("FIXED"), "{out}{err}");
 }
 
+/// What is wrong in an ordinary call alone is another defect than what was found by comparing with the first quotes.
+#[test]
+fn a_defect_of_other_calls_is_not_taken_for_the_one_of_the_file() {
+    let folder = tempdir().unwrap();
+    let wrong = Server::changing(|_, _, answer| {
+        if answer["result"]["paymasterAddress"].is_string() {
+            answer["result"]["paymasterAddress"] = "0x00000000000000000000000000000000000000a1".into();
+        }
+    });
+    check(folder.path(), &[&wrong.url(), "--rule", "plausibility.token-data", "--strict"]);
+    let file = folder.path().join("paymaster-replays/plausibility.token-data-1.json");
+    let file = fs::read_to_string(file).unwrap();
+    let senders: std::collections::BTreeSet<String> =
+        file.split("0x").filter(|rest| rest.len() >= 40).map(|rest| rest[..40].to_owned()).collect();
+    let other = Server::changing(move |_, request, answer| {
+        let sender = request["params"][0]["sender"].as_str().unwrap_or_default();
+        let is_known = senders.contains(sender.trim_start_matches("0x"));
+        if answer["result"]["paymasterAndData"].is_string() && !is_known {
+            answer["result"]["paymasterAndData"] = "0x12".into();
+        }
+    });
+    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &other.url()]);
+    assert!(code == 0 && out.contains("FIXED"), "{out}{err}");
+}
+
 /// A server that writes MODE in lower case when it sponsors, once it has given a quote for tokens.
 fn wrong_after_a_quote() -> Server {
     let has_quoted = std::sync::atomic::AtomicBool::new(false);
