@@ -246,6 +246,10 @@ impl Encoded {
     }
 }
 
+/// What apps append to call data behind the arguments (ERC-8021): a code, its length, the number of the schema, and the marker.
+const ATTRIBUTION: [u8; 25] =
+    *b"baseapp\x07\x00\x80\x21\x80\x21\x80\x21\x80\x21\x80\x21\x80\x21\x80\x21\x80\x21";
+
 impl AccountForm {
     const fn calling(self, call_data: fn(&[Call], bool) -> Vec<u8>) -> Self {
         Self { call_data, ..self }
@@ -265,7 +269,7 @@ impl AccountForm {
         ACCOUNTS.iter().filter(move |account| account.version == version)
     }
 
-    /// Call data of the account: half of the time one call, otherwise up to `most_calls`.
+    /// Call data of the account: half of the time one call, otherwise up to `most_calls`. Some end with an attribution.
     pub fn call_data(&self, draw: &mut dyn FnMut(u64) -> u64, context: &CallContext<'_>) -> Encoded {
         let mut draws = Draws::new(draw);
         let batch = draws.below(2) == 1;
@@ -275,6 +279,9 @@ impl AccountForm {
         let mut bytes = (self.call_data)(&calls, is_rarer);
         if self.wraps && draws.below(4) == 0 {
             bytes.splice(..0, EXECUTE_USER_OP);
+        }
+        if draws.below(16) == 0 {
+            bytes.extend(ATTRIBUTION);
         }
         Encoded { bytes, addresses: draws.addresses }
     }

@@ -161,7 +161,7 @@ pub(crate) static REFUSED: Relation = Relation::new(
 );
 
 /// The forms of a refused call, one a round: a target refuses the operation in each of them.
-const REFUSED_FORMS: [Change; 12] = [
+const REFUSED_FORMS: [Change; 14] = [
     unchanged,
     signed,
     |_, request| in_lower_case(request),
@@ -177,6 +177,11 @@ const REFUSED_FORMS: [Change; 12] = [
         if is_stub(input.pair) { zero(request, false) } else { with_known_stub(input, request) }
     },
     with_known_stub,
+    |input, request| if takes_eip_7702(input.pair) { authorized(request) } else { request.clone() },
+    // A context may choose another policy; null chooses nothing.
+    |_, request| {
+        if request["params"][3] == json!({}) { with_param(request, 3, Value::Null) } else { request.clone() }
+    },
 ];
 
 fn unchanged(_: &BuildInput<'_>, request: &Value) -> Value {
@@ -743,12 +748,13 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
         let of_paymaster =
             [("paymasterVerificationGasLimit", verification), ("paymasterPostOpGasLimit", post_op)];
         let fees = [("maxFeePerGas", highest), ("maxPriorityFeePerGas", priority)];
-        let groups: [(&str, &[(&str, u64)]); 5] = [
+        let groups: [(&str, &[(&str, u64)]); 6] = [
             ("large gas limits", &LARGE_LIMITS),
             ("the preVerificationGas of a rollup", &LIMITS_OF_ROLLUPS),
             ("other gas limits", &LIMITS_OF_BUNDLERS),
             ("other gas limits of the paymaster", &of_paymaster),
             ("other fees", &fees),
+            ("another priority fee", &fees[1..]),
         ];
         for (label, amounts) in groups {
             let mut other = input.base.clone();

@@ -252,7 +252,11 @@ impl Target {
     /// Whether a call is one that every client could send: of the target's chain and context, with the EntryPoint of a served version.
     fn is_usual(&self, call: &Call) -> bool {
         let is_chain = self.chain_id().is_none_or(|chain| call.chain_id() == Some(chain));
-        let is_context = call.context().as_object() == Some(&self.profile.service.context);
+        let own = &self.profile.service.context;
+        // A client that has no context may send null; a target may ask it for an object, and refuses what it refuses in any case.
+        let is_refused = || self.lists_as_refused(&call.envelope);
+        let is_context = call.context().as_object() == Some(own)
+            || call.context().is_null() && own.is_empty() && is_refused();
         call.known_version().is_some_and(|version| self.sends(version)) && is_chain && is_context
     }
 

@@ -113,6 +113,8 @@ pub(crate) struct Overload {
     pub(crate) jobs: usize,
     /// What the target did when more were in flight, in words.
     pub(crate) sign: String,
+    /// Whether such requests had no answer: a connection is refused, reset or closed by chance.
+    pub(crate) is_refused: bool,
     /// How often the limit was lowered.
     pub(crate) times: u64,
 }
@@ -637,7 +639,7 @@ impl Delivery {
             }
             LoadStage::Alone { left, again } if left > 1 => LoadStage::Alone { left: left - 1, again },
             LoadStage::Alone { again: true, .. } => {
-                return self.lower_jobs(target, target.jobs / 2, check.sign);
+                return self.lower_jobs(target, target.jobs / 2, check);
             }
             LoadStage::Alone { .. } if check.is_refused => LoadStage::Connections { open: 0, refused: 0 },
             LoadStage::Alone { .. } => LoadStage::Copies,
@@ -650,7 +652,7 @@ impl Delivery {
                         LoadStage::Connections { open, refused: refused + 1 }
                     }
                     (false, 0) => LoadStage::Copies,
-                    (false, _) => return self.lower_jobs(target, open, check.sign),
+                    (false, _) => return self.lower_jobs(target, open, check),
                 }
             }
             LoadStage::Copies => {
@@ -663,12 +665,15 @@ impl Delivery {
                 match times.map(|times| times.saturating_sub(TIMES_ALONE)) {
                     None => {
                         // A limit that is known is touched again now and then, by a connection that is not closed yet.
-                        let is_known = target.overload.as_ref().is_some_and(|known| known.sign == check.sign);
+                        let is_of_known = |known: &Overload| {
+                            known.sign == check.sign || known.is_refused && check.is_refused
+                        };
+                        let is_known = target.overload.as_ref().is_some_and(is_of_known);
                         let mut kept = check.kept.filter(|_| !is_known);
                         kept = kept.filter(|kept| target.can_be_judged(kept));
                         return kept.map_or_else(|| self.send(target, false), |kept| Step::Done(Ok(kept)));
                     }
-                    Some(0) => return self.lower_jobs(target, target.jobs / 2, check.sign),
+                    Some(0) => return self.lower_jobs(target, target.jobs / 2, check),
                     Some(left) => LoadStage::Alone { left, again: true },
                 }
             }
@@ -680,10 +685,15 @@ impl Delivery {
     }
 
     /// Sends the group again with at most that many requests in flight.
-    fn lower_jobs(&mut self, target: &mut TargetState, jobs: usize, sign: String) -> Step {
+    fn lower_jobs(&mut self, target: &mut TargetState, jobs: usize, check: LoadCheck) -> Step {
         target.jobs = jobs.max(1);
         let times = target.overload.take().map_or(0, |known| known.times) + 1;
-        let overload = target.overload.insert(Overload { jobs: target.jobs, sign, times });
+        let overload = target.overload.insert(Overload {
+            jobs: target.jobs,
+            sign: check.sign,
+            is_refused: check.is_refused,
+            times,
+        });
         target.effects.push(Effect::Report(Notice::Overloaded(overload.clone())));
         self.send(target, true)
     }
@@ -998,6 +1008,8 @@ mod tests {
         assert_eq!(judged(&run.deliver(script)), 200);
         assert_eq!(run.target.jobs, 3);
         assert_eq!(judged(&run.deliver(touched)), 200, "sent again: {}", run.story());
+        let refused_too = |did: &str, number| if did == "watched" && number < 2 { refused() } else { good() };
+        assert_eq!(judged(&run.deliver(refused_too)), 200, "no answer in another way: {}", run.story());
     }
 
     #[test]

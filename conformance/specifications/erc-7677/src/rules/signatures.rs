@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::UNIX_EPOCH};
 use alloy_primitives::U256;
 use paymaster_engine::{
     cases::case::{Relation, Role},
-    knowledge::{Expectation, Knowledge},
+    knowledge::Knowledge,
     message::request::Call,
     rules::{Check, GroupCheck, Report, Rule, View, describe_answer},
 };
@@ -139,7 +139,7 @@ fn by_profile(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), S
     let call = view.valid_call()?;
     // Other rules report a result of another shape, and one for an operation that is refused.
     let has_own_shape = Shape::of_members(result).completes(version(kind_of_call));
-    if !has_own_shape || view.expectation == Expectation::NotSponsored {
+    if !has_own_shape || knowledge.lists_as_refused(&call.envelope) {
         return None;
     }
     let (kind, signer, chain) = Target::of(knowledge).contract(call.known_version()?)?;

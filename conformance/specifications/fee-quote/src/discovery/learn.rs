@@ -6,7 +6,7 @@ use crate::{
     generate::tokens::NATIVE_COIN,
     target::{
         context::{Support, shown_support},
-        dialect::{QuotedTokens, ReadingCounts},
+        dialect::QuotedTokens,
         spellings::ServedCapitals,
     },
 };
@@ -32,7 +32,6 @@ impl Discovery {
         let trials = std::mem::take(&mut self.trials);
         let mut learned = false;
         let mut unknown = Tally::default();
-        let mut readings = ReadingCounts::default();
         for (group, exchanges) in answers {
             for view in judge::read(group, exchanges, &self.context) {
                 self.access.see(group.relation.id, &view);
@@ -67,7 +66,7 @@ impl Discovery {
             }
             if trial.pair == kinds::QUOTE_ERC20 {
                 self.context.quoted.learn(result, exchange.received);
-                self.learn_tokens(&call.tokens(), result, &mut unknown, &mut readings);
+                self.learn_tokens(&call.tokens(), result, &mut unknown);
             }
         }
         if unknown.requested > 0 {
@@ -77,20 +76,14 @@ impl Discovery {
                 Support::Unsupported
             });
         }
-        let reading = readings.most();
+        let reading = self.readings.most();
         if self.context.profile.dialect.quoted_tokens.is_none() && reading != QuotedTokens::Unknown {
             self.context.dialect.quoted_tokens = reading;
         }
     }
 
     /// Learns of the tokens of one request from its quotes.
-    fn learn_tokens(
-        &mut self,
-        tokens: &RequestedTokens<'_>,
-        result: &Value,
-        unknown: &mut Tally,
-        readings: &mut ReadingCounts,
-    ) {
+    fn learn_tokens(&mut self, tokens: &RequestedTokens<'_>, result: &Value, unknown: &mut Tally) {
         let quoted = quoted_tokens(result);
         if self.round == 4 {
             self.context.facts.learn(result);
@@ -98,7 +91,7 @@ impl Discovery {
         unknown.count(&tokens.quoted(), &quoted, self.seed);
         if let (Some(preferred), Some(list)) = (&tokens.preferred, &tokens.list) {
             let supported = |token: &str| self.context.support(token) == Support::Supported;
-            readings.count(preferred, list, [&quoted, &unsupported_tokens(result)], supported);
+            self.readings.count(preferred, list, [&quoted, &unsupported_tokens(result)], supported);
         }
         for coin in NATIVE_COIN.iter().filter(|coin| quoted.contains(**coin)) {
             self.context.learn_token(coin, Support::Supported);

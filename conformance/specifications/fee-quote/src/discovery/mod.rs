@@ -17,7 +17,7 @@ use crate::{
     target::{
         accounts,
         context::Context,
-        dialect::{Amounts, Dialect},
+        dialect::{Amounts, Dialect, ReadingCounts},
         forms::all_forms,
         spellings::{Place, Spelling},
     },
@@ -54,6 +54,8 @@ pub struct Discovery {
     replaced: Option<(Kind, Dialect)>,
     /// Whether this round asks for the replaced reading again.
     asks_again: bool,
+    /// The quotes of all rounds that show which tokens are quoted.
+    readings: ReadingCounts,
     access: Access,
 }
 

@@ -30,6 +30,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     ),
     served(OF_DATA, "denied-new-account-served", "serves the data of a refused sender that is to be created")
         .when(|view| view.is_data() && is_denied(view) && creates_account(view)),
+    served(
+        OF_DATA,
+        "denied-delegate-served",
+        "serves the data of a refused sender that delegates by EIP-7702",
+    )
+    .when(|view| view.is_data() && is_denied(view) && view.operation()["eip7702Auth"].is_object()),
+    served(
+        OF_DATA,
+        "denied-null-context-served",
+        "serves the data of a refused sender where the context is null",
+    )
+    .when(|view| view.is_data() && is_denied(view) && view.context().is_null()),
     answered("result.paymaster-and-data", "refusal-as-empty-data", "answers 0x instead of a refusal")
         .on_answer(|_, answer| refuse_with(answer, &json!({ "paymasterAndData": "0x" })))
         .when(|view| view.is_paymaster_call() && is_denied(view))
@@ -101,10 +113,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 const fn served(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
     Fault::new(clause, name, about)
         .on_request(|_, request| request["params"][0]["sender"] = NO_CONTRACT.into())
-        .also(&["data.signature"])
 }
 
-fn is_denied(view: &RequestView<'_>) -> bool {
+pub(super) fn is_denied(view: &RequestView<'_>) -> bool {
     view.text("sender").eq_ignore_ascii_case(PolicyConfig::DENIED_SENDER)
 }
 

@@ -3,6 +3,7 @@
 use paymaster_service::EntryPoint;
 use serde_json::Value;
 
+use super::refusals::is_denied;
 use crate::faults::{Fault, fault};
 use crate::injection::{Behaviour, GAS_LIMITS, RequestView, refuse, text_of};
 
@@ -116,6 +117,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             view.is_data() && (code.get(42..).is_some_and(creates) || data.get(2..).is_some_and(creates))
         },
     ),
+    refused(
+        "data.sponsorable-is-served",
+        "attributed-data-refused",
+        "refuses data for a call with an attribution",
+    )
+    .when(|view| view.is_data() && view.text("callData").ends_with("80218021")),
+    refused(
+        "data.sponsorable-is-served",
+        "vanity-sender-refused",
+        "refuses data for a sender that begins 0x0000",
+    )
+    .when(|view| view.is_data() && view.text("sender").starts_with("0x0000") && !is_denied(view)),
     refused("stub-request.zero-limits", "zero-limits-refused", "refuses gas limits of zero in stub requests")
         .when(|view| view.is_stub() && view.text("callGasLimit") == "0x0"),
     refused("stub-request.zero-fees", "zero-fees-divided-by", "fails when both fees are zero")

@@ -128,6 +128,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(QUOTED, "quotes-none-of-long-lists", "quotes nothing of a list of more than 8 tokens")
         .on_result(|view, result| clear_if(view.token_list().len() > 8, result, QUOTES))
         .depends_on("/params/1/tokenInfo/tokenList"),
+    fault(
+        QUOTED,
+        "quotes-none-of-single-lists",
+        "leaves a listed token out where it is the only one beside a preferred one",
+    )
+    .on_result(|view, result| {
+        if view.preferred().is_some() && view.token_list().len() == 1 {
+            retain(result, QUOTES, |_, quoted| view.prefers(quoted));
+        }
+    })
+    .depends_on("/params/1/tokenInfo/tokenList"),
     fault(QUOTED, "quotes-none-of-repeated", "does not quote a token that is listed twice")
         .on_result(|view, result| retain(result, QUOTES, |_, quoted| view.times_listed(quoted) < 2))
         .depends_on("/params/1/tokenInfo/tokenList"),
@@ -142,6 +153,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is(kinds::QUOTE_ERC20))
         .also(&[
             "interoperability.client-forms",
+            "plausibility.fee-of-operation",
             "quote.only-requested",
             "quote.unsupported-listed",
             "quote.unsupported-only-unsupported",

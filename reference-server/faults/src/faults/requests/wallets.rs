@@ -68,6 +68,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     fault(CALLS_SERVED, "call-data-in-mixed-case-refused", "refuses call data of small and capital letters")
         .refuses(|view| is_in_mixed_case(&view.operation()["callData"])),
+    fault(
+        CALLS_SERVED,
+        "attribution-refused",
+        "refuses call data with the marker of ERC-8021 behind the arguments",
+    )
+    .refuses(|view| view.text("callData").ends_with("80218021")),
     fault(SERVED, "init-code-in-mixed-case-refused", "refuses initCode with small and capital letters")
         .refuses(|view| is_in_mixed_case(&view.operation()["initCode"]))
         .depends_on("/params/0/initCode"),

@@ -296,6 +296,7 @@ fn of_wallets() -> Vec<Value> {
             sponsored(),
         ),
         request(91, SPONSOR, calling(format!("{execute}aA")), sponsored()),
+        request(91, SPONSOR, calling(format!("{execute}80218021")), sponsored()),
         request(92, SPONSOR, from_refused(&[("callData", format!("0x{batch}").into())]), sponsored()),
         request(
             92,
