@@ -412,7 +412,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         could_be_smaller: false,
         cause: None,
         sought: Sought::Yes,
-        of_sent_values: false,
+        of_sent_values: None,
         contrast: None,
         share: None,
     }

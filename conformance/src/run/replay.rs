@@ -209,7 +209,8 @@ impl Search<'_> {
             ReplayOutcome::Fixed(tries) => {
                 let mut broken = self.after_ordinary_calls().await?;
                 // What the target keeps of any other request may decide.
-                if broken.is_none() && self.finding.cause.is_none() && self.may_send_a_run {
+                let may_depend = self.finding.cause.is_none() || self.finding.shown_by_a_run;
+                if broken.is_none() && may_depend && self.may_send_a_run {
                     broken = self.after_a_run().await?;
                 }
                 Ok(broken.unwrap_or(ReplayOutcome::Fixed(tries)))
@@ -423,7 +424,9 @@ impl Search<'_> {
             self.ways.iter().any(|way| shown(way) && (!way.is_new || self.finding.cause.is_some()));
         let is_refused = |way: &Way| way.held + way.held_for_refusals >= needed;
         if is_shown || self.ways.iter().all(is_refused) && self.serves_others().await {
-            return if self.finding.of_sent_values {
+            // The requests of a run follow.
+            let is_shown_later = self.finding.shown_by_a_run && self.may_send_a_run;
+            return if self.finding.of_sent_values && !is_shown_later {
                 not_proved(
                     "in the run, other requests of this kind were answered rightly, and it is not known that the request alone decides: what was \
                      sent before may, and a replay does not send it. Check the target again",

@@ -76,8 +76,9 @@ pub struct Finding {
     pub cause: Option<Cause>,
     /// Whether a cause was looked for.
     pub sought: Sought,
-    /// Whether the requests are answered rightly with other ids and nonces: what was sent before may decide.
-    pub of_sent_values: bool,
+    /// Whether the requests are answered rightly with other ids, nonces and senders, so that what was sent before may decide, or wrongly with
+    /// these too. None where neither was seen each time.
+    pub of_sent_values: Option<bool>,
     /// The nearest requests that do not break the rule; none where none were found.
     pub contrast: Option<Contrast>,
     /// How many requests of the same method and mode show it; none where that was not counted, as in recorded traffic.

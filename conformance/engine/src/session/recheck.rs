@@ -111,6 +111,10 @@ pub struct Original {
     /// it did not find, so that what was sent before may decide.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_sent_values: bool,
+    /// Whether the requests of a run, sent before them, show it again: they were right at first only, or were answered wrongly each time with
+    /// other ids, nonces and senders too, so that nothing that is kept of these decides.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shown_by_a_run: bool,
 }
 
 impl Share {
@@ -161,6 +165,7 @@ impl Original {
             |key: &&Key| (key.rule, key.pair) == (own.rule, own.pair) && key.pointer != own.pointer;
         let answers: Vec<Answer<'_>> = finding.exchanges.iter().map(Answer::of).collect();
         let answer = answers.get(violation.member);
+        let is_spent = matches!(finding.cause, Some(Cause::Spent { .. }));
         let is_seldom = finding.share.is_some_and(|share| 4 * share.broken < share.judged);
         Self {
             member: violation.member,
@@ -188,8 +193,9 @@ impl Original {
                 let members = cause.members().iter();
                 members.map(|member| member.pointer.clone()).collect()
             }),
-            of_sent_values: finding.of_sent_values
-                || matches!(finding.cause, Some(Cause::Spent { .. }))
+            shown_by_a_run: is_spent || finding.of_sent_values == Some(false),
+            of_sent_values: is_spent
+                || finding.of_sent_values == Some(true)
                 || breaks_alone && finding.cause.is_none() && is_seldom,
         }
     }

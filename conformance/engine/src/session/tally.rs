@@ -399,7 +399,7 @@ impl FirstViolation {
             could_be_smaller: false,
             cause: None,
             sought: Sought::No,
-            of_sent_values: false,
+            of_sent_values: None,
             contrast: None,
             share: None,
         }

@@ -27,7 +27,7 @@ use paymaster_engine::{
     diagnosis::{
         cause::Cause,
         difference::{Difference, Respect},
-        finding::{Finding, Key, Sought, without_indices},
+        finding::{Finding, Key, KindShare, Sought, without_indices},
     },
     rules::{Check, Rule},
     session::{Session, recheck::Outcome, tally::FirstViolation},
@@ -103,8 +103,10 @@ pub(super) async fn with_causes(
             finding.of_sent_values = Box::pin(search.depends_on_sent_values(finding)).await;
         }
         share_what_is_wrong_later(&mut found);
+        let shares: Vec<_> =
+            found.iter().filter_map(|finding| Some((finding.key(), finding.share?))).collect();
         for finding in &mut found {
-            let every = check::every(finding, session);
+            let every = check::every(finding, session).filter(|_| !is_right_elsewhere(finding, &shares));
             let is_of_all = matches!(every, Some(Cause::Every { pair: None, .. }));
             let named = |is: fn(&str) -> bool| {
                 let mut members = finding.cause.iter().flat_map(Cause::members);
@@ -133,6 +135,16 @@ pub(super) async fn with_causes(
     // A cause that was not checked is not reported.
     let is_whole = sender.stop.or_stopped(work).await.is_some();
     if is_whole { found } else { findings }
+}
+
+/// Whether another rule, which judges more requests, is broken at the same place by some of them only: that all of the few which this rule judges
+/// are wrong may be chance.
+fn is_right_elsewhere(finding: &Finding, shares: &[(Key, KindShare)]) -> bool {
+    let (own, judged) = (finding.key(), finding.share.map_or(0, |share| share.judged));
+    let is_same_place = |other: &Key| other.pair == own.pair && other.pointer == own.pointer;
+    shares.iter().any(|(other, share)| {
+        other.rule != own.rule && is_same_place(other) && judged < share.judged && share.broken < share.judged
+    })
 }
 
 impl CauseSearch<'_> {
@@ -274,30 +286,34 @@ impl CauseSearch<'_> {
         (other.cause.is_some() && !findings.iter().any(is_known)).then_some(other)
     }
 
-    /// Whether the requests of a finding without a cause are answered rightly each time with other ids and nonces, and wrongly each time as they
-    /// are.
-    async fn depends_on_sent_values(&self, finding: &Finding) -> bool {
+    /// Whether the requests of a finding without a cause, which are answered wrongly each time as they are, are answered rightly each time with
+    /// other ids, nonces and senders, or wrongly each time with these too.
+    async fn depends_on_sent_values(&self, finding: &Finding) -> Option<bool> {
         const TRIED: usize = 4;
         let is_steady = !finding.attempts.is_empty() && finding.reproduced() == finding.attempts.len();
         if finding.cause.is_some() || !is_steady || keeps_idle(finding.group.relation) || self.is_spent() {
-            return false;
+            return None;
         }
         let key = finding.key();
         let resender = self.resender(finding.rule, &key);
-        for is_new in (0..TRIED).flat_map(|_| [false, true]) {
-            let new = renewed(&finding.group, &|_| false, false, finding.specification);
-            let group = if is_new { new.as_ref() } else { Some(&finding.group) };
-            let Some(group) = group else { return false };
-            let is_broken = match resender.send(group).await {
+        let new = |renews_party| renewed(&finding.group, &|_| false, renews_party, finding.specification);
+        let (mut right, mut wrong) = (true, true);
+        for new_party in (0..TRIED).flat_map(|_| [None, Some(false), Some(true)]) {
+            let group = new_party.map_or_else(|| Some(finding.group.clone()), new)?;
+            let is_broken = match resender.send(&group).await {
                 Ok((_, Outcome::Broken(_))) => true,
                 Ok((_, Outcome::Held)) => false,
-                _ => return false,
+                _ => return None,
             };
-            if is_broken == is_new {
-                return false;
+            if new_party.is_some() {
+                right &= !is_broken;
+            }
+            wrong &= is_broken;
+            if !right && !wrong || !is_broken && new_party.is_none() {
+                return None;
             }
         }
-        true
+        Some(right)
     }
 
     /// Whether the run has sent and waited enough in search of causes.

@@ -49,7 +49,7 @@ fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {
         could_be_smaller: false,
         cause,
         sought: Sought::Yes,
-        of_sent_values: false,
+        of_sent_values: None,
         contrast: None,
         share: None,
     }
