@@ -280,7 +280,8 @@ impl AccountForm {
         if self.wraps && draws.below(4) == 0 {
             bytes.splice(..0, EXECUTE_USER_OP);
         }
-        if draws.below(16) == 0 {
+        // The data decide, and not a draw, which would change all that is drawn after it.
+        if bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)).is_multiple_of(16) {
             bytes.extend(ATTRIBUTION);
         }
         Encoded { bytes, addresses: draws.addresses }
@@ -639,7 +640,9 @@ mod tests {
             for seed in 0..200 {
                 let encoded = account.call_data(&mut numbers(seed), &CONTEXT);
                 assert_eq!(encoded, account.call_data(&mut numbers(seed), &CONTEXT), "not the same again");
-                let (calls, is_wrapped) = decode(&encoded.bytes).unwrap();
+                let arguments = encoded.bytes.strip_suffix(&ATTRIBUTION);
+                seen.extend(arguments.map(|_| "attribution"));
+                let (calls, is_wrapped) = decode(arguments.unwrap_or(&encoded.bytes)).unwrap();
                 assert!((1..=10).contains(&calls.len()));
                 seen.extend((is_wrapped && account.wraps).then_some("wrapped"));
                 seen.extend((calls.len() == 10).then_some("ten calls"));
@@ -666,6 +669,7 @@ mod tests {
         let kinds = [
             "approval",
             "approval of all",
+            "attribution",
             "ether",
             "ten calls",
             "transfer",

@@ -590,6 +590,47 @@ fn answers_are_compared_with_the_quotes_of_now() {
     assert!(code == 0 && out.contains("FIXED"), "{out}{err}");
 }
 
+/// A server that quotes the preferred token alone where the list has one.
+fn without_single_lists() -> Server {
+    Server::changing(|_, request, answer| {
+        let info = &request["params"][1]["tokenInfo"];
+        let is_single = info["tokenList"].as_array().is_some_and(|list| list.len() == 1);
+        let preferred = info["preferredToken"].as_str().filter(|_| is_single);
+        if let (Some(preferred), Some(quotes)) = (preferred, answer["result"]["feeQuotes"].as_array_mut()) {
+            let is_preferred = |own: &str| own.eq_ignore_ascii_case(preferred);
+            quotes.retain(|quote| quote["tokenAddress"].as_str().is_some_and(is_preferred));
+        }
+    })
+}
+
+/// A server whose results are null after so many.
+fn with_a_quota() -> Server {
+    let given = std::sync::atomic::AtomicU32::new(0);
+    Server::changing(move |_, request, answer| {
+        let is_sponsored = request["method"] == "pm_sponsorUserOperation" && answer["result"].is_object();
+        if is_sponsored && given.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 60 {
+            answer["result"] = Value::Null;
+        }
+    })
+}
+
+/// What decides is not found, or lies behind: the requests of a run, sent before, would show it again.
+#[test]
+fn what_the_requests_of_a_run_do_not_show_again_is_fixed() {
+    for (rule, wrong) in [
+        ("quote.tokens-quoted", without_single_lists as fn() -> Server),
+        ("answer.result-object", with_a_quota),
+    ] {
+        let folder = tempdir().unwrap();
+        check(folder.path(), &[&wrong().url(), "--rule", rule]);
+        let replay = |server: Server| run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
+        let (code, out, err) = replay(wrong());
+        assert!(code == 1 && !out.contains("FIXED"), "{rule}: {out}{err}");
+        let (code, out, err) = replay(wrong_about(&[]));
+        assert!(code == 0 && out.contains("FIXED"), "{rule}: {out}{err}");
+    }
+}
+
 /// What is wrong in an ordinary call alone is another defect than what was found by comparing with the first quotes.
 #[test]
 fn a_defect_of_other_calls_is_not_taken_for_the_one_of_the_file() {

@@ -172,6 +172,15 @@ impl Difference {
         more(failing, passing, true).or_else(|| more(passing, failing, false))
     }
 
+    /// Whether two lists differ in more than one element and in their length too: what of that decides is open.
+    pub fn is_of_whole_lists(&self) -> bool {
+        let lists = self.failing.as_ref().and_then(Value::as_array);
+        let lists = lists.zip(self.passing.as_ref().and_then(Value::as_array));
+        self.respect == Respect::Value
+            && lists.is_some_and(|(failing, passing)| failing.len() != passing.len())
+            && self.element().is_none()
+    }
+
     /// The differences inside the two values, where both are objects or lists of objects: the smallest members that differ.
     pub fn inside(self) -> Vec<Self> {
         match (&self.failing, &self.passing) {

@@ -27,7 +27,7 @@ use paymaster_engine::{
     diagnosis::{
         cause::Cause,
         difference::{Difference, Respect},
-        finding::{Finding, Key, KindShare, Sought, without_indices},
+        finding::{Finding, Key, Sought, without_indices},
     },
     rules::{Check, Rule},
     session::{Session, recheck::Outcome, tally::FirstViolation},
@@ -99,14 +99,18 @@ pub(super) async fn with_causes(
     let work = async {
         Box::pin(search.find_all(&mut found)).await;
         Box::pin(search.check_all(&mut found, suite, settings)).await;
+        // Two such lists are no cause: other answers that a list keeps from being right, such as those of a cache, look the same.
+        for finding in &mut found {
+            if finding.cause.iter().flat_map(Cause::members).any(Difference::is_of_whole_lists) {
+                (finding.cause, finding.contrast) = (None, None);
+            }
+        }
         for finding in &mut found {
             finding.of_sent_values = Box::pin(search.depends_on_sent_values(finding)).await;
         }
         share_what_is_wrong_later(&mut found);
-        let shares: Vec<_> =
-            found.iter().filter_map(|finding| Some((finding.key(), finding.share?))).collect();
         for finding in &mut found {
-            let every = check::every(finding, session).filter(|_| !is_right_elsewhere(finding, &shares));
+            let every = check::every(finding, session);
             let is_of_all = matches!(every, Some(Cause::Every { pair: None, .. }));
             let named = |is: fn(&str) -> bool| {
                 let mut members = finding.cause.iter().flat_map(Cause::members);
@@ -135,16 +139,6 @@ pub(super) async fn with_causes(
     // A cause that was not checked is not reported.
     let is_whole = sender.stop.or_stopped(work).await.is_some();
     if is_whole { found } else { findings }
-}
-
-/// Whether another rule, which judges more requests, is broken at the same place by some of them only: that all of the few which this rule judges
-/// are wrong may be chance.
-fn is_right_elsewhere(finding: &Finding, shares: &[(Key, KindShare)]) -> bool {
-    let (own, judged) = (finding.key(), finding.share.map_or(0, |share| share.judged));
-    let is_same_place = |other: &Key| other.pair == own.pair && other.pointer == own.pointer;
-    shares.iter().any(|(other, share)| {
-        other.rule != own.rule && is_same_place(other) && judged < share.judged && share.broken < share.judged
-    })
 }
 
 impl CauseSearch<'_> {
