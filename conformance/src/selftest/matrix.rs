@@ -107,7 +107,7 @@ pub struct NamedDefect {
 pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
     let findings = &summary.findings;
     let named = |cause: &Cause| -> Vec<String> {
-        // A kind of call is a method, and the value of the parameter that selects it.
+        // A kind of call has one method.
         if let Cause::Every { pair: Some(_), .. } = cause {
             return vec!["/method".to_owned()];
         }

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use crate::{
-    cases::scope::{PARTS, Scope},
     cases::{
         case::{Base, BuildInput, Group, Ids, Relation},
         clients::client_of_group,
         protocol::DISCOVERY,
+        scope::{PARTS, Scope},
     },
     knowledge::{BaseSource, Knowledge},
 };

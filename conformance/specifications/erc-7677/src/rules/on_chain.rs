@@ -1,7 +1,8 @@
 //! What a node of the chain shows: whether the paymaster's contract accepts a result. See [`crate::on_chain`].
 
 use paymaster_engine::{
-    knowledge::{Expectation, Knowledge},
+    knowledge::Knowledge,
+    message::request::Call,
     rules::{Advice, Check, Report, Rule, View},
 };
 use paymaster_ethereum::EntryPointVersion;
@@ -66,7 +67,8 @@ pub(crate) const RULES: &[Rule] = &[
 fn outcome<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), (Refusal, &'a str)>> {
     let (kind, result) = judged(view, knowledge)?;
     let has_own_shape = Shape::of_members(result).completes(version(kind));
-    if !has_own_shape || view.expectation == Expectation::NotSponsored {
+    let is_refused = |call: &Call| knowledge.lists_as_refused(&call.envelope);
+    if !has_own_shape || view.valid_call().is_some_and(is_refused) {
         return None;
     }
     match view.on_chain? {

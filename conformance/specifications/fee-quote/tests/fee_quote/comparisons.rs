@@ -4,11 +4,11 @@ use crate::common::group;
 use crate::common::sample;
 use group::{ANSWER, NO, find_relation, group, group_of};
 use paymaster_engine::{
-    cases::scope::Scope,
     cases::{
         case::{BuildInput, Group, Ids},
         plan::Plan,
         protocol::IDLE_CONNECTION,
+        scope::Scope,
     },
     session::judge::Judge,
 };

@@ -7,10 +7,10 @@ use std::{
 
 use bytes::Bytes;
 use paymaster_engine::{
-    cases::scope::Scope,
     cases::{
         case::Group,
         plan::{DEFAULT_CASES, Plan},
+        scope::Scope,
     },
     knowledge::Discover as _,
     session::judge::Judge,
