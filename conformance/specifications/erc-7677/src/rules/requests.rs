@@ -144,7 +144,7 @@ fn form(clause: &str, views: &[View<'_>], knowledge: &dyn Knowledge, report: &mu
     report.set_member(1);
     if variants.iter().all(|view| view.answer.result().is_some()) {
         report.held();
-    } else if variants.iter().all(|view| is_refusal(&view.answer))
+    } else if variants.iter().all(|view| is_refusal(&view.answer) && !view.rejected_before_service())
         && (!is_other || Target::of(knowledge).accepts_any())
     {
         let expected = format!("a result, which the plain request gets (the form: {})", variants[0].label);
