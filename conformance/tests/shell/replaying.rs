@@ -3,6 +3,7 @@
 use std::{fs, path::Path, process::Command};
 
 use hyper::StatusCode;
+use paymaster_reference_server::{Config, to_profile};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
@@ -71,6 +72,22 @@ fn a_connection_is_idle_in_a_run_and_in_a_replay_where_that_is_asked_for() {
     assert!(err.contains("repeat it with --idle"), "{err}");
     for (server, expected) in [(server, 1), (Injected::sound(), 0)] {
         let (code, out, err) = run(folder.path(), &[&["replay", file, &server.url][..], &idle].concat());
+        assert_eq!(code, expected, "{out}{err}");
+    }
+}
+
+/// The target asks to wait, and serves others meanwhile.
+#[test]
+fn a_value_that_alone_gets_429_is_still_there() {
+    let folder = tempdir().unwrap();
+    let profile = to_profile("fee-quote", &Config::default(), &[]).unwrap();
+    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let server = Injected::fault("refused-sender-throttled");
+    let arguments = [server.url.as_str(), "--rule", "answer.json-text"];
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert!(code == 1 && out.contains("HTTP 429"), "{out}{err}");
+    for (server, expected) in [(server, 1), (Injected::sound(), 0)] {
+        let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &server.url]);
         assert_eq!(code, expected, "{out}{err}");
     }
 }

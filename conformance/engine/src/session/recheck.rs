@@ -167,6 +167,9 @@ impl Original {
         let answer = answers.get(violation.member);
         let is_spent = matches!(finding.cause, Some(Cause::Spent { .. }));
         let is_seldom = finding.share.is_some_and(|share| 4 * share.broken < share.judged);
+        // The run has compared the requests that have the value with those that do not.
+        let wrong = finding.exchanges.get(violation.member);
+        let is_of_a_value = wrong.is_some_and(|wrong| wrong.refused_value.is_some());
         Self {
             member: violation.member,
             pointer: violation.pointer.clone(),
@@ -196,7 +199,7 @@ impl Original {
             shown_by_a_run: is_spent || finding.of_sent_values == Some(false),
             of_sent_values: is_spent
                 || finding.of_sent_values == Some(true)
-                || breaks_alone && finding.cause.is_none() && is_seldom,
+                || breaks_alone && finding.cause.is_none() && is_seldom && !is_of_a_value,
         }
     }
 }

@@ -396,7 +396,7 @@ mod tests {
                 let exchange = self.exchange(&body, script);
                 let now = SystemTime::UNIX_EPOCH;
                 let mut next = attempts.after(&mut self.target, &exchange, None, now);
-                if let Next::Probe(body) = next {
+                while let Next::Probe(body, _) = next {
                     let probe = self.exchange(body.bytes(), script);
                     next = attempts.after(&mut self.target, &exchange, Some(&probe), now);
                 }

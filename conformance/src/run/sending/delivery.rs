@@ -267,6 +267,8 @@ pub(super) struct Attempts {
     /// Whether another request was served when this one was refused first; none where none was sent.
     neighbour: Option<bool>,
     unreachable: u32,
+    /// How often the connections of a probe were closed.
+    closed_probes: u32,
 }
 
 /// What to do after a try.
@@ -280,8 +282,8 @@ pub(super) enum Next {
     Pause(Duration),
     /// Connect again after this pause.
     Reconnect(Duration),
-    /// Send this body, which was served before, and ask again.
-    Probe(Body),
+    /// Send this body, which was served before, after this pause, and ask again.
+    Probe(Body, Duration),
     /// The request has no answer.
     Fail(DeliveryError),
 }
@@ -289,7 +291,7 @@ pub(super) enum Next {
 impl Attempts {
     pub(super) fn new(sending: Sending) -> Self {
         let throttled = RetryPolicy::CHECK.start();
-        Self { sending, throttled, waited: Duration::ZERO, neighbour: None, unreachable: 0 }
+        Self { sending, throttled, waited: Duration::ZERO, neighbour: None, unreachable: 0, closed_probes: 0 }
     }
 
     /// Decides what to do after a try that ended now, and after the probe that it led to, where it did.
@@ -314,9 +316,20 @@ impl Attempts {
         }
         match target.liveness.note(probe.unwrap_or(exchange)) {
             _ if probe.is_some_and(|probe| !is_answered(probe)) && !is_answered(exchange) => {
+                // A restart may close connections for a while.
+                let is_closed = probe.is_some_and(|probe| matches!(probe.outcome, Err(Failure::Broken(_))));
+                if let Some(body) = target.liveness.known_good()
+                    && is_closed
+                    && self.closed_probes < PAUSES_AT_START
+                {
+                    self.closed_probes += 1;
+                    return Next::Probe(body, FIRST_PAUSE * 2_u32.pow(self.closed_probes - 1));
+                }
                 target.end("the target stopped answering", probe.unwrap_or(exchange));
             }
-            NextStep::Probe(known_good) if !is_excused => return Next::Probe(known_good),
+            NextStep::Probe(known_good) if !is_excused && probe.is_none() => {
+                return Next::Probe(known_good, Duration::ZERO);
+            }
             NextStep::Unreachable if !is_excused => target.end("no answer", exchange),
             _ => {}
         }
@@ -348,7 +361,7 @@ impl Attempts {
                 let may_wait = excuse.limit.is_some() && self.neighbour.is_none();
                 let is_compared = may_wait || target.comparison.is_suspect(exchange);
                 match target.liveness.served().filter(|_| is_compared) {
-                    Some(neighbour) => return Next::Probe(neighbour),
+                    Some(neighbour) => return Next::Probe(neighbour, Duration::ZERO),
                     None => excuse,
                 }
             }
@@ -380,8 +393,8 @@ impl Attempts {
                 Next::Pause(pause)
             }
             // A replay compares nothing: the run that found it did.
-            ThrottleDecision::GiveUp
-                if excuse.limit == Some(Limit::InBody) && !target.comparison.is_active() =>
+            ThrottleDecision::Wait(_) | ThrottleDecision::GiveUp
+                if !target.comparison.is_active() && (is_served || excuse.limit == Some(Limit::InBody)) =>
             {
                 Next::Unclear
             }
@@ -790,12 +803,7 @@ mod tests {
                         Vec::new()
                     }
                     Step::Probe(_, after) => {
-                        let did = if after.is_zero() {
-                            "probe".to_owned()
-                        } else {
-                            format!("probe after {after:?}")
-                        };
-                        let number = self.did(&did);
+                        let number = self.did_probe(after);
                         vec![Ok(vec![script("probe", number)])]
                     }
                     Step::Send(sending) => {
@@ -824,14 +832,14 @@ mod tests {
                 let exchange = script(did, number);
                 let now = SystemTime::UNIX_EPOCH;
                 let mut next = attempts.after(&mut self.target, &exchange, None, now);
-                if let Next::Probe(_) = next {
-                    let number = self.did("probe");
+                while let Next::Probe(_, after) = next {
+                    let number = self.did_probe(after);
                     let probe = script("probe", number);
                     next = attempts.after(&mut self.target, &exchange, Some(&probe), now);
                 }
                 self.drain();
                 match next {
-                    Next::Answered | Next::Unclear | Next::Probe(_) => return Ok(vec![exchange]),
+                    Next::Answered | Next::Unclear | Next::Probe(..) => return Ok(vec![exchange]),
                     Next::Fail(cause) => return Err(cause),
                     Next::Reconnect(_) => {}
                     Next::Pause(pause) => {
@@ -839,6 +847,10 @@ mod tests {
                     }
                 }
             }
+        }
+
+        fn did_probe(&mut self, after: Duration) -> usize {
+            self.did(&if after.is_zero() { "probe".to_owned() } else { format!("probe after {after:?}") })
         }
 
         /// Notes what is done. Returns how often it was done before.
@@ -1134,12 +1146,25 @@ mod tests {
             run.deliver(|_, _| timeout()).unwrap();
             assert_eq!(run.story().contains("end: no answer from target"), is_over, "{}", run.story());
         }
-        for (probe, story) in
-            [(good(), "watched, probe"), (closed(), "watched, probe, end: the target stopped answering")]
-        {
+        let pauses = "watched, probe, probe after 100ms, probe after 200ms";
+        let to_the_end = format!(
+            "{pauses}, probe after 400ms, probe after 800ms, probe after 1.6s, end: the target stopped"
+        );
+        // How many probes are not answered, and by what: a restart may close connections for a while.
+        for (unanswered, by, story) in [
+            (0, timeout(), "watched, probe"),
+            (2, closed(), pauses),
+            (6, closed(), &to_the_end),
+            (1, timeout(), "watched, probe, end: the target stopped answering"),
+        ] {
             let mut run = Run::new(8);
             for _ in 0..20 {
-                run.deliver(|did, _| if did == "probe" { probe.clone() } else { timeout() }).unwrap();
+                let script = |did: &str, number| match did {
+                    "probe" if number < unanswered => by.clone(),
+                    "probe" => good(),
+                    _ => timeout(),
+                };
+                run.deliver(script).unwrap();
             }
             assert!(run.story().starts_with(story), "{}", run.story());
         }

@@ -398,13 +398,15 @@ impl Sender {
             if let Some(protocol) = connection.protocol().filter(|_| exchange.outcome.is_ok()) {
                 self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
             }
-            let mut decide =
-                |target: &mut TargetState, probe| attempts.after(target, &exchange, probe, SystemTime::now());
+            let mut decide = |target: &mut TargetState, probe: Option<&Exchange>| {
+                attempts.after(target, &exchange, probe, SystemTime::now())
+            };
             let mut next = self.decide(|target| {
                 target.closed += connection.closed();
                 decide(target, None)
             });
-            if let Next::Probe(body) = next {
+            while let Next::Probe(body, after) = next {
+                self.sleep(after).await?;
                 let probe = self.probe(outgoing.group, body).await?;
                 next = self.decide(|target| decide(target, Some(&probe)));
             }
@@ -413,7 +415,7 @@ impl Sender {
                     self.pace.answered();
                     return Ok(exchange);
                 }
-                Next::Unclear | Next::Probe(_) => return Ok(exchange),
+                Next::Unclear | Next::Probe(..) => return Ok(exchange),
                 Next::Fail(cause) => return Err(cause),
                 Next::Reconnect(pause) => self.sleep(pause).await?,
                 Next::Pause(pause) => {
