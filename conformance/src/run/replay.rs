@@ -55,6 +55,9 @@ const MOST_REQUESTS: usize = 10_000;
 
 const BOUND_REACHED: &str = "the bound of requests was reached";
 
+/// For how long requests are sent that broke the rule now and then: the second in which they come may decide.
+const SPREAD: Duration = Duration::from_millis(2_200);
+
 /// How many groups of a run follow each copy of the finding's.
 const COPY_EVERY: usize = 8;
 
@@ -197,6 +200,9 @@ impl Search<'_> {
             // The second half of the tries goes over one connection.
             if !(self.is_partial && self.ways.iter().all(|way| way.held >= self.needed / 2)) {
                 self.sender.close_idle();
+            }
+            if self.is_partial {
+                tokio::time::sleep(SPREAD / self.needed).await;
             }
             for (way, group) in round {
                 let exchanges = self.deliver(&group).await?;

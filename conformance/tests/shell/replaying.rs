@@ -1,6 +1,12 @@
 //! `replay`: what it concludes, and that the line which reports print works as printed.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::Path,
+    process::Command,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
 use hyper::StatusCode;
 use paymaster_reference_server::{Config, to_profile};
@@ -74,6 +80,27 @@ fn a_connection_is_idle_in_a_run_and_in_a_replay_where_that_is_asked_for() {
         let (code, out, err) = run(folder.path(), &[&["replay", file, &server.url][..], &idle].concat());
         assert_eq!(code, expected, "{out}{err}");
     }
+}
+
+#[test]
+fn what_is_wrong_now_and_then_is_looked_for_in_more_than_one_second() {
+    let first_of_replay = Arc::new(Mutex::new(None));
+    let began = Arc::clone(&first_of_replay);
+    let server = Server::changing(move |number, _, answer| {
+        let is_wrong = match *began.lock().unwrap() {
+            None => number % 2 == 0,
+            Some(began) => Instant::now() > began + Duration::from_secs(1),
+        };
+        if is_wrong && answer.pointer("/result/feeQuotes").is_some() {
+            answer["result"]["feeQuotes"] = Value::Null;
+        }
+    });
+    let folder = tempdir().unwrap();
+    let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "4", "--rule", RULE]);
+    assert_eq!(code, 1, "{out}{err}");
+    *first_of_replay.lock().unwrap() = Some(Instant::now());
+    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
+    assert!(code == 1 && out.contains("1 still there"), "{out}{err}");
 }
 
 /// The target asks to wait, and serves others meanwhile.
