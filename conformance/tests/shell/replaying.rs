@@ -393,9 +393,9 @@ fn a_folder_says_of_each_defect_what_became_of_it() {
 #[test]
 fn a_run_removes_earlier_replay_files_of_its_target_and_no_others() {
     let folder = tempdir().unwrap();
-    let broken = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let broken = Arc::new(std::sync::atomic::AtomicBool::new(true));
     let server = Server::changing({
-        let broken = std::sync::Arc::clone(&broken);
+        let broken = Arc::clone(&broken);
         move |_, _, answer| {
             if broken.load(std::sync::atomic::Ordering::Relaxed)
                 && let Some(quotes) = answer.pointer_mut("/result/feeQuotes")
@@ -593,7 +593,7 @@ fn the_share_of_a_chance_is_that_of_the_requests_in_the_file() {
 
 /// A server that keeps the first answer to the same params, with the id of that request.
 fn keeping_answers() -> Server {
-    let kept = std::sync::Mutex::new(std::collections::HashMap::new());
+    let kept = Mutex::new(std::collections::HashMap::new());
     Server::changing(move |_, request, answer| {
         let mut kept = kept.lock().unwrap();
         *answer = kept.entry(request["params"].to_string()).or_insert_with(|| answer.clone()).clone();
@@ -754,7 +754,7 @@ fn the_requests_of_a_run_come_before_what_has_no_known_cause_is_said_to_be_fixed
 
 /// A server that refuses the bytes that it has seen, and gives every result another id while it is `broken`.
 fn refusing_known_bytes(broken: bool, status: StatusCode) -> Server {
-    let seen = std::sync::Mutex::new(std::collections::HashSet::new());
+    let seen = Mutex::new(std::collections::HashSet::new());
     Server::hooked(move |_, request, response| {
         let (mut head, body) = response.into_parts();
         let body = crate::server::whole(body);

@@ -5,9 +5,13 @@ use std::{
     fmt::Write as _,
 };
 
+use paymaster_exchange::Exchange;
+
 use crate::{
+    cases::case::Group,
+    knowledge::Knowledge,
     rules::{View, describe_answer, requests::is_unknown_method},
-    session::{add_counts, unserved::Outcomes},
+    session::{add_counts, judge, unserved::Outcomes},
 };
 
 /// Counts the valid requests that HTTP refused. When all of them get 401, 403 or 404, the service was not tested: the body may
@@ -33,6 +37,13 @@ pub struct Access {
 }
 
 impl Access {
+    /// Counts the exchanges of a group.
+    pub fn see_group(&mut self, group: &Group, exchanges: &[Exchange], context: &dyn Knowledge) {
+        for view in judge::read(group, exchanges, context) {
+            self.see(group.relation.id, &view);
+        }
+    }
+
     /// Counts one exchange of a relation.
     pub fn see(&mut self, relation: &'static str, view: &View<'_>) {
         self.is_json_rpc = self.is_json_rpc || view.answer.resembles_json_rpc();

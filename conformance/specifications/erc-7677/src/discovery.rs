@@ -14,7 +14,7 @@ use paymaster_engine::{
         answer::Answer,
         request::{Call, ParsedRequest},
     },
-    session::{access::Access, judge},
+    session::access::Access,
 };
 use paymaster_ethereum::EntryPointVersion;
 use paymaster_exchange::Exchange;
@@ -169,9 +169,7 @@ impl Discovery {
             // A node is asked here, and not the service.
             let Some(trial) = trials.get(group.number) else { continue };
             if !matches!(trial, Trial::AskChain | Trial::AskEntryPoints) {
-                for view in judge::read(group, exchanges, &self.target) {
-                    self.access.see(group.relation.id, &view);
-                }
+                self.access.see_group(group, exchanges, &self.target);
             }
             let Some(exchange) = exchanges.first() else { continue };
             self.learn_one(*trial, exchange);

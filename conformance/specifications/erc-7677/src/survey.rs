@@ -11,7 +11,7 @@ use paymaster_engine::{
     knowledge::Discover as _,
     message::{answer::Answer, request::ParsedRequest},
     rules::MissingLine,
-    session::{access::Access, judge},
+    session::access::Access,
 };
 use paymaster_ethereum::EntryPointVersion;
 use paymaster_exchange::Exchange;
@@ -176,9 +176,7 @@ impl first_profile::Survey for Survey {
             return (!groups.is_empty()).then_some(groups);
         }
         for (group, exchanges) in answers {
-            for view in judge::read(group, exchanges, &self.target) {
-                self.access.see(group.relation.id, &view);
-            }
+            self.access.see_group(group, exchanges, &self.target);
             for exchange in exchanges {
                 self.note(exchange);
             }

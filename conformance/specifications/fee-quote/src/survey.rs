@@ -15,7 +15,7 @@ use paymaster_engine::{
     first_profile::{self, FirstProfile, ReachedKinds},
     knowledge::Discover as _,
     message::{answer::Answer, request::ParsedRequest},
-    session::{access::Access, judge},
+    session::access::Access,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -123,9 +123,7 @@ impl first_profile::Survey for Survey {
             }
             Stage::Operations => {
                 for (group, exchanges) in answers {
-                    for view in judge::read(group, exchanges, &self.context) {
-                        self.access.see(group.relation.id, &view);
-                    }
+                    self.access.see_group(group, exchanges, &self.context);
                 }
                 for exchange in exchanges() {
                     note_decision(&mut self.operations, exchange);

@@ -316,14 +316,8 @@ impl Attempts {
         }
         match target.liveness.note(probe.unwrap_or(exchange)) {
             _ if probe.is_some_and(|probe| !is_answered(probe)) && !is_answered(exchange) => {
-                // A restart may close connections for a while.
-                let is_closed = probe.is_some_and(|probe| matches!(probe.outcome, Err(Failure::Broken(_))));
-                if let Some(body) = target.liveness.known_good()
-                    && is_closed
-                    && self.closed_probes < PAUSES_AT_START
-                {
-                    self.closed_probes += 1;
-                    return Next::Probe(body, FIRST_PAUSE * 2_u32.pow(self.closed_probes - 1));
+                if let Some(next) = self.probe_again(target, probe) {
+                    return next;
                 }
                 target.end("the target stopped answering", probe.unwrap_or(exchange));
             }
@@ -368,6 +362,15 @@ impl Attempts {
             None => excuse,
         };
         self.after_excuse(target, exchange, response, &excuse, now)
+    }
+
+    /// The probe once more after a pause, where its connection was closed: a restart may close connections for a while.
+    fn probe_again(&mut self, target: &TargetState, probe: Option<&Exchange>) -> Option<Next> {
+        let is_closed = probe.is_some_and(|probe| matches!(probe.outcome, Err(Failure::Broken(_))));
+        let body = target.liveness.known_good();
+        let body = body.filter(|_| is_closed && self.closed_probes < PAUSES_AT_START)?;
+        self.closed_probes += 1;
+        Some(Next::Probe(body, FIRST_PAUSE * 2_u32.pow(self.closed_probes - 1)))
     }
 
     /// Decides what to do after a response, by the excuse that it has.

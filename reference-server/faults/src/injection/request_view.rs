@@ -232,6 +232,14 @@ impl RequestView<'_> {
         self.is(kinds::SPONSOR_ERC20) && self.fee_token().is_none_or(str::is_empty)
     }
 
+    /// Whether the second parameter has a member that section 2 does not list.
+    pub(crate) fn has_unlisted_mode_member(&self) -> bool {
+        const LISTED: [&str; 5] =
+            ["mode", "calculateGasLimits", "expiryDuration", "sponsorshipInfo", "tokenInfo"];
+        let members = self.mode_object().as_object();
+        members.is_some_and(|members| members.keys().any(|key| !LISTED.contains(&key.as_str())))
+    }
+
     /// Whether the request sponsors in token mode with a token that the service does not support.
     pub(crate) fn names_unsupported_fee_token(&self) -> bool {
         self.pays_in(|token| !token.is_empty() && !self.supports(token))

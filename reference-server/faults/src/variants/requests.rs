@@ -95,16 +95,10 @@ fn is_incomplete(view: &RequestView<'_>) -> bool {
 }
 
 fn has_unlisted(view: &RequestView<'_>) -> bool {
-    const MODE_MEMBERS: [&str; 5] =
-        ["mode", "calculateGasLimits", "expiryDuration", "sponsorshipInfo", "tokenInfo"];
     const OTHERS: [&str; 3] = ["sender", "initCode", "callData"];
-    let keys = |value: &Value| -> Vec<String> {
-        let object = value.as_object();
-        object.into_iter().flat_map(|object| object.keys().cloned()).collect()
-    };
     let listed = |key: &String| AMOUNTS.contains(&key.as_str()) || OTHERS.contains(&key.as_str());
-    keys(view.operation()).iter().any(|key| !listed(key))
-        || keys(view.mode_object()).iter().any(|key| !MODE_MEMBERS.contains(&key.as_str()))
+    view.operation().as_object().is_some_and(|members| !members.keys().all(listed))
+        || view.has_unlisted_mode_member()
 }
 
 /// Removes members that are null, at any depth.

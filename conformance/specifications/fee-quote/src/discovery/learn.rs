@@ -13,7 +13,6 @@ use crate::{
 use paymaster_engine::{
     cases::case::Group,
     message::{answer::Answer, request::ParsedRequest},
-    session::judge,
 };
 use std::collections::BTreeSet;
 
@@ -33,9 +32,7 @@ impl Discovery {
         let mut learned = false;
         let mut unknown = Tally::default();
         for (group, exchanges) in answers {
-            for view in judge::read(group, exchanges, &self.context) {
-                self.access.see(group.relation.id, &view);
-            }
+            self.access.see_group(group, exchanges, &self.context);
             // By group number: a request of the round may have no answer.
             let (Some(trial), Some(exchange)) = (trials.get(group.number), exchanges.first()) else {
                 continue;

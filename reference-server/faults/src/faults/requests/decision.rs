@@ -82,7 +82,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| is_sponsor_call(view) && view.token_info().is_object())
         .depends_on("/params/1/tokenInfo"),
     fault(INPUTS, "decision-by-unknown-member", "sponsors nothing with a mode member that is not listed")
-        .when(|view| is_sponsor_call(view) && has_unlisted_member(view.mode_object())),
+        .when(|view| is_sponsor_call(view) && view.has_unlisted_mode_member()),
     fault(SPONSORED, "quotes-without-calculation-not-sponsored", "requires calculateGasLimits to sponsor")
         .when(|view| view.is(kinds::QUOTE_SPONSORED) && view.omits("calculateGasLimits"))
         .depends_on("/params/1/calculateGasLimits"),
@@ -128,12 +128,6 @@ fn is_sponsor_call(view: &RequestView<'_>) -> bool {
 
 fn expiry(view: &RequestView<'_>) -> Option<f64> {
     view.mode_object()["expiryDuration"].as_f64()
-}
-
-fn has_unlisted_member(mode: &Value) -> bool {
-    const LISTED: [&str; 5] =
-        ["mode", "calculateGasLimits", "expiryDuration", "sponsorshipInfo", "tokenInfo"];
-    mode.as_object().is_some_and(|mode| mode.keys().any(|key| !LISTED.contains(&key.as_str())))
 }
 
 /// Stores the first decision for a key and repeats it for all requests with the same key.
