@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use tracing::Level;
 use tracing::level_filters::LevelFilter;
@@ -35,6 +36,9 @@ pub(crate) fn level(filter: Option<&str>) -> Result<LevelFilter, Box<dyn Error>>
 
 /// Most lines that wait to be written: some megabytes. A reader of standard error that is slower than the server costs lines, never time.
 const MOST_WAITING: usize = 16_384;
+
+/// How long lines are gathered for one write: to wake the thread that writes costs more than a line.
+const GATHERED: Duration = Duration::from_millis(10);
 
 /// The log of this program. Its lines are written by a thread of its own; the last ones when this is dropped.
 pub(crate) struct Log {
@@ -105,6 +109,7 @@ impl MakeWriter<'_> for Lines {
 /// Writes the lines that wait together, until the end, and says how many were dropped. What cannot be written is lost.
 fn write_lines(waiting: &Receiver<Option<Vec<u8>>>, dropped: &AtomicU64, mut out: impl Write) {
     while let Ok(Some(first)) = waiting.recv() {
+        thread::sleep(GATHERED);
         let mut next = Some(first);
         let mut is_last = false;
         while let Some(line) = next.take() {
