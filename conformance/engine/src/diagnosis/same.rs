@@ -47,7 +47,10 @@ impl Kinship {
 /// Why two findings are one defect; none where they are two. The order of the findings does not matter.
 pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Option<Kinship> {
     let shared = Shared::of(one, two, outcomes);
-    if let Some(is_one) = is_same_cause(one, two) {
+    // Where one cause is known, its values are an example: that the same answers break both shows more.
+    let is_open = one.cause.is_none() != two.cause.is_none()
+        && matches!(shared, Shared::Same | Shared::Every | Shared::Most);
+    if let Some(is_one) = is_same_cause(one, two).filter(|is_one| *is_one || !is_open) {
         return is_one.then_some(Kinship::SameCause);
     }
     if is_part_of_every(one, two) || is_part_of_every(two, one) {

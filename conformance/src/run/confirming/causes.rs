@@ -2,6 +2,7 @@
 
 use std::{
     cmp::Reverse,
+    collections::BTreeSet,
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
@@ -98,13 +99,9 @@ pub(super) async fn with_causes(
     let mut found = findings.clone();
     let work = async {
         Box::pin(search.find_all(&mut found)).await;
+        found.iter_mut().for_each(forget_lists);
         Box::pin(search.check_all(&mut found, suite, settings)).await;
-        // Two such lists are no cause: other answers that a list keeps from being right, such as those of a cache, look the same.
-        for finding in &mut found {
-            if finding.cause.iter().flat_map(Cause::members).any(Difference::is_of_whole_lists) {
-                (finding.cause, finding.contrast) = (None, None);
-            }
-        }
+        found.iter_mut().for_each(forget_lists);
         for finding in &mut found {
             finding.of_sent_values = Box::pin(search.depends_on_sent_values(finding)).await;
         }
@@ -178,10 +175,12 @@ impl CauseSearch<'_> {
     /// that is looked for: with two causes, each of them may be right.
     async fn check_all(&self, findings: &mut Vec<Finding>, suite: &Suite, settings: &Settings) {
         let session = self.material.session;
-        for rounds_left in (0..=ROUNDS_OF_OTHERS).rev() {
+        let first = findings.len();
+        // The last round is for causes that one of the round before explained which was contradicted then.
+        for rounds_left in (0..=ROUNDS_OF_OTHERS).rev().chain([0]) {
             let contradicted =
                 check::contradicted(findings, self.sender, &self.waiting, suite, session, settings).await;
-            let (mut others, mut extended) = (Vec::new(), Vec::new());
+            let (mut others, mut extended, mut unexplained) = (Vec::new(), Vec::new(), BTreeSet::new());
             for (number, contradiction) in contradicted {
                 // Two requests that differ in the named members alone still show the cause, whatever else breaks the rule.
                 let compares = matches!(findings[number].rule.check, Check::Group(..));
@@ -207,6 +206,7 @@ impl CauseSearch<'_> {
                     None => {
                         let lost = finding.cause.take();
                         finding.contrast = None;
+                        unexplained.insert((finding.rule.id, finding.pair));
                         // What another rule shows of a length or an equality, it shows for every finding that has this cause. A request
                         // of no kind shows nothing of others: it may be refused for what is malformed.
                         let is_of_values = |member: &Difference| member.respect == Respect::Value;
@@ -219,8 +219,11 @@ impl CauseSearch<'_> {
                     }
                 }
             }
-            if others.is_empty() && extended.is_empty() {
-                return;
+            let is_open = |finding: &Finding| {
+                finding.cause.is_some() && unexplained.contains(&(finding.rule.id, finding.pair))
+            };
+            if others.is_empty() && extended.is_empty() && !findings.iter().any(is_open) {
+                break;
             }
             // What lost its cause may have the longer one.
             for finding in findings.iter_mut().filter(|finding| finding.cause.is_none()) {
@@ -228,6 +231,12 @@ impl CauseSearch<'_> {
             }
             findings.append(&mut others);
         }
+        // Another finding at the same place is one for its cause alone.
+        let mut number = 0;
+        findings.retain(|finding| {
+            number += 1;
+            number <= first || finding.cause.is_some()
+        });
     }
 
     /// The finding with the cause that its members decide together with others: those in which it differs from a request that has its members
@@ -276,6 +285,7 @@ impl CauseSearch<'_> {
             Box::pin(confirm(self.sender, &**context, (&key, &seen), (budget, &self.waiting), &known)).await;
         other.share = finding.share;
         self.find(&mut other, &[], Extent::All).await;
+        forget_lists(&mut other);
         let is_known = |known: &Finding| known.key() == key && named(known) == named(&other);
         (other.cause.is_some() && !findings.iter().any(is_known)).then_some(other)
     }
@@ -355,6 +365,13 @@ fn share_what_is_wrong_later(findings: &mut [Finding]) {
         if let Some((_, cause)) = later.iter().find(|(of, _)| *of == wrong(finding)) {
             (finding.cause, finding.contrast) = (cause.clone(), None);
         }
+    }
+}
+
+/// Two whole lists are no cause: other answers that a list keeps from being right, such as those of a cache, look the same.
+fn forget_lists(finding: &mut Finding) {
+    if finding.cause.iter().flat_map(Cause::members).any(Difference::is_of_whole_lists) {
+        (finding.cause, finding.contrast) = (None, None);
     }
 }
 

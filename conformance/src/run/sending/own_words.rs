@@ -31,9 +31,10 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(3200);
 /// How long a run pauses, in all, in checks that find no limit.
 const MOST_PAUSED: Duration = Duration::from_secs(15);
 
-/// After so many checks that found no limit, an error is an answer to its own request. One that did not come again counts half: where a target
-/// is slow, its limit is only touched.
+/// After so many checks that found no limit, an error is an answer to its own request. One that did not come again counts as a part of one: where
+/// a target is slow, its limit is only touched.
 const SETTLED: u32 = 2;
+const PARTS: u32 = 4;
 
 /// How many different errors of a target are looked at.
 const MOST_WORDS: usize = 30;
@@ -45,7 +46,7 @@ const MOST_VANISHED: usize = 2;
 /// What is known of the errors of a target, by their code and words.
 #[derive(Debug, Default)]
 pub(crate) struct OwnWords {
-    /// How many checks found no limit, in halves.
+    /// How many checks found no limit, in parts.
     answers: BTreeMap<String, u32>,
     limits: BTreeSet<String>,
     /// Those that did not come again to the same request.
@@ -63,11 +64,14 @@ impl OwnWords {
     /// Whether it is still to be found out whether these words state a limit.
     pub(super) fn is_open(&self, words: &str) -> bool {
         !self.limits.contains(words)
-            && self.answers.get(words).map_or(self.answers.len() < MOST_WORDS, |halves| *halves < 2 * SETTLED)
+            && self
+                .answers
+                .get(words)
+                .map_or(self.answers.len() < MOST_WORDS, |parts| *parts < PARTS * SETTLED)
     }
 
     fn note_answer(&mut self, words: &str, has_vanished: bool) {
-        *self.answers.entry(words.to_owned()).or_default() += if has_vanished { 1 } else { 2 };
+        *self.answers.entry(words.to_owned()).or_default() += if has_vanished { 1 } else { PARTS };
     }
 
     /// Whether an error that did not come again may be a limit that was only touched.
@@ -290,9 +294,9 @@ mod tests {
         assert!(is_limit(5), "eight in flight, with 24 at the same time");
         assert!(!is_limit(1) && !is_limit(0), "an error by chance is an answer");
         let mut own_words = OwnWords::default();
-        for number in 0..=2 * SETTLED {
+        for number in 0..=PARTS * SETTLED {
             let is_open = own_words.is_open("-32097 plan used up: of");
-            assert_eq!(is_open, number < 2 * SETTLED, "{:?}", own_words.answers);
+            assert_eq!(is_open, number < PARTS * SETTLED, "{:?}", own_words.answers);
             check(&mut own_words, false, |_, _| false);
         }
     }
