@@ -1,6 +1,6 @@
 //! Base requests, as published clients write them: call data that decodes, nonces with keys, limits and fees of real chains.
 
-use alloy_primitives::Address;
+use alloy_primitives::{Address, address};
 use paymaster_engine::{
     cases::case::{Base, BuildInput, Draw},
     generate::random::{RngExt, runner},
@@ -30,6 +30,12 @@ const AMOUNTS: [([u64; 3], [u64; 2]); 6] = [
 ];
 /// What an operation has in a run whose cost is limited.
 const CHEAP: ([u64; 3], [u64; 2]) = AMOUNTS[1];
+/// Tokens of Ethereum that wallets approve and transfer in one batch: USDC, USDT and DAI.
+const TOKENS: [Address; 3] = [
+    address!("A0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"),
+    address!("dAC17F958D2ee523a2206206994597C13D831ec7"),
+    address!("6B175474E89094C44Da98b954EedeAC495271d0F"),
+];
 /// The chain of requests to a target whose chain is not known.
 const SOME_CHAIN: u64 = 1;
 
@@ -136,7 +142,12 @@ pub(crate) fn hex(number: u64) -> String {
 fn operation(rng: &mut TestRng, version: EntryPointVersion, is_cheap: bool) -> Map<String, Value> {
     let accounts: Vec<&AccountForm> = AccountForm::of(version).collect();
     let account = *rng.pick(&accounts);
-    let context = CallContext { tokens: &[], paymaster: None, most_calls: 4 };
+    // Some accounts are at an address that was searched for.
+    let sender = if rng.chance(6) { rng.hex(18).replacen("0x", "0x0000", 1) } else { rng.hex(20) };
+    let own = sender.parse::<Address>().unwrap_or_default();
+    // Accounts call themselves too, to add a module or an owner.
+    let targets = [TOKENS.as_slice(), &[own]].concat();
+    let context = CallContext { tokens: &targets, paymaster: None, most_calls: 4 };
     let call_data = account.call_data(&mut |bound| rng.below(bound), &context).checksummed();
     // An operation may create its account, or pay a fee, without a call. Accounts that pack their calls have any number of bytes.
     let call_data = match rng.below(25) {
@@ -147,12 +158,7 @@ fn operation(rng: &mut TestRng, version: EntryPointVersion, is_cheap: bool) -> M
         }
         _ => call_data,
     };
-    // Some accounts are at an address that was searched for.
-    let sender = if rng.chance(6) { rng.hex(18).replacen("0x", "0x0000", 1) } else { rng.hex(20) };
-    let sender = match sender.parse::<Address>() {
-        Ok(address) if rng.chance(50) => address.to_checksum(None),
-        _ => sender,
-    };
+    let sender = if rng.chance(50) { own.to_checksum(None) } else { sender };
     // Accounts count, or use the time in milliseconds as key: 13 bytes.
     let nonce = match rng.below(3) {
         0 => hex(rng.below(50)),

@@ -84,16 +84,18 @@ type Change = fn(&BuildInput<'_>, &Value) -> Value;
 type WriteId = fn(u64) -> Value;
 
 /// The single calls of published clients, one a round: how a client writes a number as the id, and what else it changes.
-const CALLS_OF_CLIENTS: [(WriteId, &[Change]); 9] = [
+const CALLS_OF_CLIENTS: [(WriteId, &[Change]); 10] = [
     (|number| json!(number), &[]),
     (|_| json!(0), &[signed]),
     (|_| json!(1), &[]),
     (|number| json!(1_700_000_000_000_u64 + number), &[signed, |_, request| in_client_order(request)]),
     (|number| json!(format!("3f2504e0-4f89-41d3-9a0c-{number:012x}")), &[]),
-    (|number| json!(number), &[signed]),
+    (|number| json!(number), &[signed, with_null_context]),
     (|number| json!(number), &[with_large_call]),
     (|number| json!(number), &[signed, |_, request| in_client_order(request)]),
     (|number| json!(number), &[of_each_factory]),
+    // The first operation of an account of viem.
+    (|number| json!(number), &[of_each_factory, signed, with_null_context]),
 ];
 
 fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -105,6 +107,11 @@ fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         return vec![in_lines(&request)];
     }
     vec![with_own_id(Role::Call, "", &request)]
+}
+
+/// The request with the context null, where its own is empty: another one may choose a policy.
+fn with_null_context(_: &BuildInput<'_>, request: &Value) -> Value {
+    if request["params"][3] == json!({}) { with_param(request, 3, Value::Null) } else { request.clone() }
 }
 
 fn signed(_: &BuildInput<'_>, request: &Value) -> Value {
@@ -178,10 +185,7 @@ const REFUSED_FORMS: [Change; 14] = [
     },
     with_known_stub,
     |input, request| if takes_eip_7702(input.pair) { authorized(request) } else { request.clone() },
-    // A context may choose another policy; null chooses nothing.
-    |_, request| {
-        if request["params"][3] == json!({}) { with_param(request, 3, Value::Null) } else { request.clone() }
-    },
+    with_null_context,
 ];
 
 fn unchanged(_: &BuildInput<'_>, request: &Value) -> Value {
@@ -206,6 +210,11 @@ fn with_known_stub(input: &BuildInput<'_>, request: &Value) -> Value {
 fn with_policy(request: &Value) -> Value {
     let policy = "5a1c0c3e-0f0b-4d1c-9f0e-2b7c1f6f4a11";
     with_param(request, 3, json!({ "policyId": policy, "webhookData": "order-1" }))
+}
+
+/// The request with a token to pay in, which hardly a service takes.
+fn with_token(request: &Value) -> Value {
+    with(request, "/params/3", "token", "0x00000000000000000000000000000000000000ff")
 }
 
 /// The data request for the operation of a stub request, with ordinary limits of the paymaster.
@@ -241,6 +250,10 @@ enum Part {
     LargeCall,
     Delegate,
     Signature,
+    /// A signature of several owners, or of a passkey.
+    LongSignature,
+    /// The context names a token to pay in.
+    Token,
     /// The stub has gas limits of 0.
     NoLimits,
     /// The stub has fees of 0 too.
@@ -251,7 +264,7 @@ enum Part {
 
 /// The pairs of stub and data, one a round: each part alone, and then together as viem and others send them. Bytes and their length may depend
 /// on each.
-const PAIRS: [&[Part]; 12] = [
+const PAIRS: [&[Part]; 16] = [
     &[],
     &[Part::NullContext],
     &[Part::NewAccount],
@@ -264,12 +277,16 @@ const PAIRS: [&[Part]; 12] = [
     &[Part::NewAccount, Part::Policy, Part::Signature, Part::NoLimits, Part::OfStub],
     &[Part::Signature, Part::NoLimits, Part::OfStub],
     &[Part::Signature, Part::NoLimits, Part::NoFees, Part::OfStub],
+    &[Part::LongSignature],
+    &[Part::Token],
+    &[Part::NullContext, Part::Signature],
+    &[Part::NewAccount, Part::NullContext, Part::Signature, Part::NoLimits, Part::OfStub],
 ];
 
 /// Stub and data of one operation. A target may refuse all but the plain one.
 pub(crate) static PAIR: Relation = Relation::new(
     "stub-and-data",
-    "stub and data of one operation: plain, of new accounts, with a large call, a signature, limits of zero, a policy, eip7702Auth",
+    "stub and data of one operation: plain, of new accounts, with a large call, signatures, limits of zero, a policy, a token, eip7702Auth",
     Bases::These(STUBS),
     Rounds::for_each(&PAIRS),
     |input, ids| {
@@ -292,8 +309,14 @@ pub(crate) static PAIR: Relation = Relation::new(
         if is(Part::Signature) && base["params"][0].get("signature").is_none() {
             operation = with(&operation, OPERATION, "signature", dummy_signature());
         }
-        if is(Part::NullContext) && !has_context {
-            operation = with_param(&operation, 3, Value::Null);
+        if is(Part::LongSignature) && base["params"][0].get("signature").is_none() {
+            operation = with(&operation, OPERATION, "signature", format!("0x{}", "5a".repeat(700)));
+        }
+        if is(Part::NullContext) {
+            operation = with_null_context(input, &operation);
+        }
+        if is(Part::Token) && !has_context {
+            operation = with_token(&operation);
         }
         if is(Part::Policy) && !has_context {
             operation = with_policy(&operation);
@@ -933,8 +956,9 @@ pub(crate) const OPEN: &[Probe] = &[
     probe("observed.context", "a context with sponsorshipPolicyId", |request| {
         with_param(request, 3, json!({ "sponsorshipPolicyId": "sp_my_policy" }))
     }),
-    probe("observed.context", "an unsupported token in the context", |request| {
-        with(request, "/params/3", "token", "0x00000000000000000000000000000000000000ff")
+    probe("observed.context", "an unsupported token in the context", |request| with_token(request)),
+    probe("observed.context", "a policyId of several", |request| {
+        with(request, "/params/3", "policyId", json!(["my-policy", "another-policy"]))
     }),
     probe("observed.foreign-chain", "a chain that does not exist", |request| {
         with_param(request, 2, json!("0xfffffffffff1"))
