@@ -77,6 +77,8 @@ pub struct Found {
 const CALL_DATA_BYTES: usize = 4_096;
 /// The longest ordinary text as an id, in printable ASCII characters.
 const ID_LENGTH: usize = 64;
+/// The longest ordinary signature in hex: that of a passkey, with its `0x`.
+const LONGEST_SIGNATURE: usize = 2 + 2 * 512;
 /// The block gas limit of large chains.
 const MOST_GAS: u64 = 30_000_000;
 
@@ -260,7 +262,8 @@ impl Target {
         call.known_version().is_some_and(|version| self.sends(version)) && is_chain && is_context
     }
 
-    /// Whether an operation is one that every service takes: of an account that exists, with real limits and fees, no null; or of an account to
+    /// Whether an operation is one that every service takes: of an account that exists, with real limits and fees, no null, no longer signature
+    /// than that of a passkey; or of an account to
     /// create, where any operation is accepted. The rules about forms of clients judge the others, by their own grades.
     fn is_real(&self, operation: &Value) -> bool {
         let is_positive = |member: &&str| hex_number(&operation[*member]).is_some_and(|number| number > 0);
@@ -276,6 +279,7 @@ impl Target {
             && fees[1] <= fees[0]
             && !has_null
             && is_empty("eip7702Auth")
+            && digits("signature") <= LONGEST_SIGNATURE
             && (is_empty("initCode") || creates("initCode", "initCode", 50))
             && (is_empty("factory") || creates("factory", "factoryData", 10))
     }

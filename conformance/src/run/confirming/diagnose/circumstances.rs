@@ -85,11 +85,15 @@ impl Search<'_> {
         })
     }
 
-    /// How often requests that are sent alone break the rule, and how often they were sent: so many times at most.
+    /// How often requests that are sent alone break the rule, and how often they were sent: so many times at most. The second half goes over new
+    /// connections: each may lead to another server.
     async fn seen_alone(&mut self, group: &Group, most: u32) -> (u32, u32) {
         let ends = Instant::now() + ALONE_AT_MOST;
         let (mut broken, mut sent) = (0, 0);
         while sent < most && Instant::now() < ends {
+            if 2 * sent >= most {
+                self.resender.sender.close_idle();
+            }
             let Some((_, outcome)) = self.send_freely(group).await else {
                 break;
             };
@@ -158,7 +162,8 @@ impl Search<'_> {
         })
     }
 
-    /// Whether requests that broke the rule in company never do one after the other. Otherwise what they are, or their order, may decide.
+    /// Whether requests that broke the rule in company never do one after the other, over new connections too. Otherwise what they are, their order
+    /// or the server of a connection may decide.
     async fn is_right_in_order(
         &mut self,
         orders: usize,
@@ -174,6 +179,9 @@ impl Search<'_> {
             }
             for group in order.into_iter().flat_map(|group| [Some(group), others.next()]).flatten() {
                 self.budget.add(group);
+                if 2 * round >= orders {
+                    self.resender.sender.close_idle();
+                }
                 // An example of another rule may not be judged by this one.
                 match self.resender.send_as(group, Order::Sequential).await {
                     Ok((_, Outcome::Held | Outcome::NotJudged)) => {}
