@@ -368,6 +368,21 @@ fn more_than_200_requests_come_over_one_connection() {
     assert!(out.contains("answer.result-or-error"), "{out}{err}");
 }
 
+/// One of eight servers behind a balancer is of another version.
+#[test]
+fn what_the_connection_decides_is_not_called_concurrency() {
+    let server = Server::hooked(|_, request, response| {
+        let OnConnection { number, .. } = *response.extensions().get().unwrap();
+        let is_quote = request.windows(20).any(|part| part == b"pm_getFeeQuoteOrData");
+        if number % 8 < 7 || !is_quote { response } else { response.map(|_| b"{}".as_slice().into()) }
+    });
+    let folder = tempdir().unwrap();
+    for seed in ["1", "2"] {
+        let (code, out, err) = run(folder.path(), &[&server.url(), "--seed", seed]);
+        assert!(code == 1 && !flat(&out).contains("in flight; right"), "{out}{err}");
+    }
+}
+
 /// A service without token mode: each valid request in it is refused with one message.
 fn without_token_mode() -> Server {
     let of_token = |message: &str| message.starts_with("token not supported");

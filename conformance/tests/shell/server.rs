@@ -38,6 +38,8 @@ pub(crate) struct OnConnection {
     pub(crate) idle: Duration,
     /// How many requests came over it.
     pub(crate) earlier: usize,
+    /// How many connections were opened before it.
+    pub(crate) number: usize,
 }
 
 /// A server that answers until it is dropped. Its port stays taken: connections are refused from then on.
@@ -67,7 +69,9 @@ impl Server {
         let service = Arc::new(Service::new(&Config::default()).unwrap());
         let counter = Arc::clone(&requests);
         runtime.spawn(async move {
+            let mut number = 0;
             while let Ok((stream, _)) = listener.accept().await {
+                number += 1;
                 let (hook, service, counter) =
                     (Arc::clone(&hook), Arc::clone(&service), Arc::clone(&counter));
                 tokio::spawn(async move {
@@ -79,7 +83,7 @@ impl Server {
                         async move {
                             let (earlier, at) = *answered.lock().unwrap();
                             let idle = at.map_or(Duration::ZERO, |at| at.elapsed());
-                            let before = OnConnection { idle, earlier };
+                            let before = OnConnection { idle, earlier, number: number - 1 };
                             let response = answer(request, before, hook, service, counter).await;
                             *answered.lock().unwrap() = (earlier + 1, Some(Instant::now()));
                             response
