@@ -55,8 +55,12 @@ const MOST_REQUESTS: usize = 10_000;
 
 const BOUND_REACHED: &str = "the bound of requests was reached";
 
-/// For how long requests are sent that broke the rule now and then: the second in which they come may decide.
+/// For how long requests are sent that broke the rule now and then: the second in which they come may decide. Where no cause is known, a longer
+/// time may.
 const SPREAD: Duration = Duration::from_millis(2_200);
+const SPREAD_WITHOUT_CAUSE: Duration = Duration::from_secs(8);
+/// How often they are sent in this time after those of a run.
+const SENT_LATER: u32 = 16;
 
 /// How many groups of a run follow each copy of the finding's.
 const COPY_EVERY: usize = 8;
@@ -202,7 +206,8 @@ impl Search<'_> {
                 self.sender.close_idle();
             }
             if self.is_partial {
-                tokio::time::sleep(SPREAD / self.needed).await;
+                let spread = if self.finding.cause.is_none() { SPREAD_WITHOUT_CAUSE } else { SPREAD };
+                tokio::time::sleep(spread / self.needed).await;
             }
             for (way, group) in round {
                 let exchanges = self.deliver(&group).await?;
@@ -307,6 +312,14 @@ impl Search<'_> {
                 if self.sender.pace.sent() > MOST_REQUESTS {
                     return Err(BOUND_REACHED.to_owned());
                 }
+            }
+        }
+        for _ in 0..if self.finding.cause.is_none() { SENT_LATER } else { 0 } {
+            tokio::time::sleep(SPREAD_WITHOUT_CAUSE / SENT_LATER).await;
+            let group = self.new_group();
+            let exchanges = self.deliver(&group).await?;
+            if let Some(violation) = self.recheck.violation_at(&key, &group, &exchanges) {
+                return Ok(ReplayOutcome::StillThere(violation));
             }
         }
         if self.serves_others().await {
