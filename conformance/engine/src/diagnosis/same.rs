@@ -47,16 +47,16 @@ impl Kinship {
 /// Why two findings are one defect; none where they are two. The order of the findings does not matter.
 pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Option<Kinship> {
     let shared = Shared::of(one, two, outcomes);
-    // Where one cause is known, its values are an example: that the same answers break both shows more.
-    let is_open = one.cause.is_none() != two.cause.is_none()
-        && matches!(shared, Shared::Same | Shared::Every | Shared::Most);
+    let (way, other) = (Way::of(one), Way::of(two));
+    let is_one_rule = one.rule.id == two.rule.id;
+    let is_open = is_shown_by_answers(one, two, shared);
     if let Some(is_one) = is_same_cause(one, two).filter(|is_one| *is_one || !is_open) {
         return is_one.then_some(Kinship::SameCause);
     }
-    if is_part_of_every(one, two) || is_part_of_every(two, one) {
-        return Some(Kinship::SameCause);
-    }
-    if is_wrong_value_of(one, two) || is_wrong_value_of(two, one) {
+    if [(one, two), (two, one)]
+        .iter()
+        .any(|(own, other)| is_part_of_every(own, other) || is_wrong_value_of(own, other))
+    {
         return Some(Kinship::SameCause);
     }
     if compares_an_answer_of(one, two, outcomes) || compares_an_answer_of(two, one, outcomes) {
@@ -66,9 +66,8 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
         return Some(Kinship::SameAnswers);
     }
     if is_now_and_then(one) && is_now_and_then(two) {
-        let whole = Way::of(one).whole;
         let is_one = match shared {
-            _ if whole.is_some() && whole == Way::of(two).whole => true,
+            _ if way.whole.is_some() && way.whole == other.whole => true,
             Shared::Same | Shared::Every | Shared::Most => true,
             Shared::Few => false,
             Shared::Unknown => [one, two].iter().any(|finding| finding.cause == Some(Cause::Concurrency)),
@@ -77,8 +76,6 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
             return Some(Kinship::NowAndThen);
         }
     }
-    let (way, other) = (Way::of(one), Way::of(two));
-    let is_one_rule = one.rule.id == two.rule.id;
     // Connections of a run are idle now and then: what a rule about idle ones shows explains the same answer to other requests.
     let is_of_idle = |one: &Finding, two: &Finding| keeps_idle(one.group.relation) && two.cause.is_none();
     if way.whole.is_some() && way.whole == other.whole && (is_of_idle(one, two) || is_of_idle(two, one)) {
@@ -112,6 +109,13 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
         return Some(Kinship::SamePlace);
     }
     way.is_same_type(&other).then_some(Kinship::SameType)
+}
+
+/// Whether the same answers break both at one place where one cause alone is known: its values are an example, and the answers show more.
+fn is_shown_by_answers(one: &Finding, two: &Finding, shared: Shared) -> bool {
+    one.cause.is_none() != two.cause.is_none()
+        && matches!(shared, Shared::Same | Shared::Every | Shared::Most)
+        && Way::of(one).is_same_place(&Way::of(two), one.rule.id == two.rule.id)
 }
 
 /// Which of the answers that both rules judge break both.

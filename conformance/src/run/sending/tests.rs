@@ -212,14 +212,14 @@ async fn copies_are_sent_of_what_got_a_result() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_that_does_not_come_again_is_judged_from_the_fifth_time_on() {
+async fn an_error_that_does_not_come_again_is_judged_from_the_ninth_time_on() {
     let target = Scripted::new(usize::MAX, &[200, OWN_WORDS]);
     let (sender, groups) = (target.sender(4), groups());
     sender.deliver(&groups[0]).await.unwrap();
     let exchanges = sender.deliver(&groups[1]).await.unwrap();
     let mut judged = Vec::new();
-    for _ in 0..6 {
+    for _ in 0..10 {
         judged.push(!sender.states_limit(&groups[1], &exchanges).await);
     }
-    assert_eq!(judged, [false, false, false, false, true, true]);
+    assert_eq!(judged, [[false; 8].as_slice(), &[true; 2]].concat());
 }

@@ -341,7 +341,7 @@ fn is_data_uri(text: &str) -> bool {
     // Some writers escape the characters of base64 that have a meaning in a URI.
     let data = percent_encoding::percent_decode_str(data).decode_utf8_lossy();
     let digits = data.trim_end_matches('=');
-    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte);
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/".contains(&byte);
     data.len() - digits.len() <= 2 && digits.len() % 4 != 1 && digits.bytes().all(is_digit)
 }
 
@@ -366,6 +366,8 @@ mod tests {
             "data:image/png;base64",
             "data:image/png;base64,A",
             "data:image/png;base64,A*AA",
+            // The letters of base64url are none of base64 (RFC 2397): browsers read no such image.
+            "data:image/png;base64,A-A_",
             "data:image/svg+xml;utf8,<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
             "data:image/svg+xml,%3Csvg fill=%22#627eea%22/%3E",
         ] {
