@@ -73,7 +73,7 @@ impl Trial<'_> {
     ) -> Option<Contradiction> {
         if self.claim.compares_requests() {
             for request in &found.unexplained {
-                if let Some(Some(unexplained)) = self.unexplained(request, &[]).await {
+                if let Some(unexplained) = self.unexplained(request, &[]).await {
                     return Some(Contradiction::Unexplained(unexplained));
                 }
             }
@@ -99,16 +99,12 @@ impl Trial<'_> {
         let others_and_own = std::iter::once(self.claim).chain(others.iter().map(|other| &claims[*other]));
         let causes: Vec<&Cause> = others_and_own.map(|claim| &claim.cause).collect();
         let is_open = |request: &&Request| !request.explained_by.iter().any(|other| others.contains(other));
-        let (mut open, mut was_tried) = (0, false);
         for request in found.unexplained.iter().filter(is_open) {
-            let tried = self.unexplained(request, &causes).await;
-            (open, was_tried) = (open + 1, was_tried || tried.is_some());
-            if let Some(unexplained) = tried.flatten() {
+            if let Some(unexplained) = self.unexplained(request, &causes).await {
                 return Some(Contradiction::Unexplained(unexplained));
             }
         }
-        // Where none of them can have the passing values, nothing was checked.
-        (open > 0 && !was_tried).then_some(Contradiction::Other)
+        None
     }
 
     /// Whether the finding is right now, or its contrast wrong: then something outside the request decides.
@@ -161,8 +157,8 @@ impl Trial<'_> {
     }
 
     /// A request that broke the rule, with the passing values of each of these causes, where it breaks it with these too: something else
-    /// decides. None where it was not sent.
-    async fn unexplained(&mut self, request: &Request, causes: &[&Cause]) -> Option<Option<Reproduction>> {
+    /// decides.
+    async fn unexplained(&mut self, request: &Request, causes: &[&Cause]) -> Option<Reproduction> {
         let mut group = request.group.clone();
         let has_other_values = self.claim.is_of_a_refused_value();
         for cause in causes.iter().filter(|cause| !(has_other_values && **cause == &self.claim.cause)) {
@@ -177,7 +173,7 @@ impl Trial<'_> {
             return None;
         }
         let (exchanges, outcome) = self.resender.send(&group).await.ok()?;
-        Some(outcome.broken().map(|violation| Reproduction { group, exchanges, violation }))
+        Some(Reproduction { group, exchanges, violation: outcome.broken()? })
     }
 
     /// The contradiction where a request for which the rule held is right with the failing values too, or wrong with those of another such
