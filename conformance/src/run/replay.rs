@@ -55,11 +55,11 @@ const MOST_REQUESTS: usize = 10_000;
 
 const BOUND_REACHED: &str = "the bound of requests was reached";
 
-/// For how long requests are sent that broke the rule now and then: the second in which they come may decide. Where no cause is known, a longer
-/// time may.
+/// For how long at least requests are sent that broke the rule now and then: the second in which they come may decide. Where no cause is known, a
+/// longer time may.
 const SPREAD: Duration = Duration::from_millis(2_200);
 const SPREAD_WITHOUT_CAUSE: Duration = Duration::from_secs(8);
-/// How often they are sent in this time after those of a run.
+/// How often in this time the requests of a finding without a cause are sent after those of a run.
 const SENT_LATER: u32 = 16;
 
 /// How many groups of a run follow each copy of the finding's.
@@ -205,11 +205,13 @@ impl Search<'_> {
             if !(self.is_partial && self.ways.iter().all(|way| way.held >= self.needed / 2)) {
                 self.sender.close_idle();
             }
-            if self.is_partial {
-                let spread = if self.finding.cause.is_none() { SPREAD_WITHOUT_CAUSE } else { SPREAD };
-                tokio::time::sleep(spread / self.needed).await;
-            }
+            let spread = if self.finding.cause.is_none() { SPREAD_WITHOUT_CAUSE } else { SPREAD };
+            let ways = self.ways.iter().filter(|way| !way.has_ended(self.needed)).count();
+            let pause = spread / self.needed / u32::try_from(ways).unwrap_or(1).max(1);
             for (way, group) in round {
+                if self.is_partial {
+                    tokio::time::sleep(pause).await;
+                }
                 let exchanges = self.deliver(&group).await?;
                 if let Some(outcome) = self.judge(way, &group, &exchanges) {
                     return Ok(outcome);

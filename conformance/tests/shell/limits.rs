@@ -368,7 +368,7 @@ fn more_than_200_requests_come_over_one_connection() {
     assert!(out.contains("answer.result-or-error"), "{out}{err}");
 }
 
-/// One of eight servers behind a balancer is of another version.
+/// One of twenty servers behind a balancer is of another version.
 #[test]
 fn what_the_connection_decides_is_not_called_concurrency() {
     let server = Server::hooked(|_, _, response| {
@@ -386,6 +386,22 @@ fn what_the_connection_decides_is_not_called_concurrency() {
         let (code, out, err) = run(folder.path(), &[&server.url(), "--seed", seed]);
         assert!(code == 1 && !flat(&out).contains("in flight; right"), "{out}{err}");
     }
+}
+
+/// `exchangeRate` of one token is a text, in quotes for it alone and among others: no member of a request decides.
+#[test]
+fn what_one_quoted_token_decides_is_one_defect() {
+    let server = Server::changing(|_, _, answer| {
+        let quotes = answer.pointer_mut("/result/feeQuotes").and_then(Value::as_array_mut);
+        for quote in quotes.into_iter().flatten() {
+            if quote["tokenAddress"] == "0x27a44456bedb94dbd59d0f0a14fe977c777fc5c3" {
+                quote["exchangeRate"] = quote["exchangeRate"].to_string().into();
+            }
+        }
+    });
+    let folder = tempdir().unwrap();
+    let (code, out, err) = run(folder.path(), &[&server.url()]);
+    assert!(code == 1 && flat(&out).contains("1 defect,"), "{out}{err}");
 }
 
 /// A service without token mode: each valid request in it is refused with one message.

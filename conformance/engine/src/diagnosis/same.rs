@@ -49,8 +49,8 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
     let shared = Shared::of(one, two, outcomes);
     let (way, other) = (Way::of(one), Way::of(two));
     let is_one_rule = one.rule.id == two.rule.id;
-    let is_open = is_shown_by_answers(one, two, shared);
-    if let Some(is_one) = is_same_cause(one, two).filter(|is_one| *is_one || !is_open) {
+    let is_shown = is_shown_by_answers(one, two, shared);
+    if let Some(is_one) = is_same_cause(one, two).filter(|is_one| *is_one || !is_shown) {
         return is_one.then_some(Kinship::SameCause);
     }
     if [(one, two), (two, one)]
@@ -111,7 +111,8 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
     way.is_same_type(&other).then_some(Kinship::SameType)
 }
 
-/// Whether the same answers break both at one place where one cause alone is known: its values are an example, and the answers show more.
+/// Whether the same answers break both at one place, and only one of them has a known cause. That the request of the other one does not have its
+/// values shows nothing then: they are an example.
 fn is_shown_by_answers(one: &Finding, two: &Finding, shared: Shared) -> bool {
     one.cause.is_none() != two.cause.is_none()
         && matches!(shared, Shared::Same | Shared::Every | Shared::Most)

@@ -212,7 +212,7 @@ fn with_policy(request: &Value) -> Value {
     with_param(request, 3, json!({ "policyId": policy, "webhookData": "order-1" }))
 }
 
-/// The request with a token to pay in, which hardly a service takes.
+/// The request with a token to pay in that does not exist.
 fn with_token(request: &Value) -> Value {
     with(request, "/params/3", "token", "0x00000000000000000000000000000000000000ff")
 }
@@ -250,7 +250,7 @@ enum Part {
     LargeCall,
     Delegate,
     Signature,
-    /// A signature of several owners, or of a passkey.
+    /// A signature of several owners, longer than every service takes.
     LongSignature,
     /// The context names a token to pay in.
     Token,
@@ -324,7 +324,8 @@ pub(crate) static PAIR: Relation = Relation::new(
         let stub = if is(Part::NoLimits) { zero(&operation, is(Part::NoFees)) } else { operation.clone() };
         let mut data = data_of(input, &operation);
         // A target may know the stub that it gave for an operation, and refuse that of another one.
-        let mut role_of_data = if is(Part::BareFactory) { Role::Other } else { Role::Call };
+        let may_be_refused = [Part::BareFactory, Part::LongSignature, Part::Token, Part::Policy].into_iter().any(is);
+        let mut role_of_data = if may_be_refused { Role::Other } else { Role::Call };
         if let Some(of_stub) = with_stub_members(input, &data).filter(|_| is(Part::OfStub)) {
             (data, role_of_data) = (of_stub, Role::Other);
         }

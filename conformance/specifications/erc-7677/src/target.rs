@@ -262,9 +262,9 @@ impl Target {
         call.known_version().is_some_and(|version| self.sends(version)) && is_chain && is_context
     }
 
-    /// Whether an operation is one that every service takes: of an account that exists, with real limits and fees, no null, no longer signature
-    /// than that of a passkey; or of an account to
-    /// create, where any operation is accepted. The rules about forms of clients judge the others, by their own grades.
+    /// Whether an operation is one that every service takes: of an account that exists, with real limits and fees, no null, and no longer
+    /// signature than that of a passkey; or of an account to create, where any operation is accepted. The rules about forms of clients judge the
+    /// others, by their own grades.
     fn is_real(&self, operation: &Value) -> bool {
         let is_positive = |member: &&str| hex_number(&operation[*member]).is_some_and(|number| number > 0);
         let fees = FEES.map(|fee| hex_number(&operation[fee]).unwrap_or_default());

@@ -176,7 +176,7 @@ impl CauseSearch<'_> {
     async fn check_all(&self, findings: &mut Vec<Finding>, suite: &Suite, settings: &Settings) {
         let session = self.material.session;
         let first = findings.len();
-        // The last round is for causes that one of the round before explained which was contradicted then.
+        // Once more at the end: a cause may have stood because another one, which was contradicted since, explained the answers against it.
         for rounds_left in (0..=ROUNDS_OF_OTHERS).rev().chain([0]) {
             let contradicted =
                 check::contradicted(findings, self.sender, &self.waiting, suite, session, settings).await;
@@ -231,7 +231,7 @@ impl CauseSearch<'_> {
             }
             findings.append(&mut others);
         }
-        // Another finding at the same place is one for its cause alone.
+        // A finding that was added for its own cause is none without it.
         let mut number = 0;
         findings.retain(|finding| {
             number += 1;

@@ -36,7 +36,6 @@ use paymaster_engine::{
     rules::Check,
     session::Session,
 };
-use paymaster_schemas::Kind;
 use paymaster_settings::Settings;
 
 /// How many requests for which the rule held are read, and how many of them are kept: not every one can be sent alone, or is comparable.
@@ -255,7 +254,7 @@ impl Claim {
     }
 
     /// What the claims about other members of such requests state of a request: that something else is wrong with it hides what this claim
-    /// is about. Requests that are of no kind are of a method.
+    /// is about.
     fn others_state<'a>(
         &'a self,
         claims: &'a [Self],
@@ -263,9 +262,7 @@ impl Claim {
         member: usize,
     ) -> impl Iterator<Item = Option<bool>> + 'a {
         let is_other = |other: &&Self| {
-            let is_of_method = |kind: Kind| group.base["method"] == kind.method;
-            let is_of_pair = other.finding.pair == self.finding.pair
-                || self.finding.pair.is_none() && other.finding.pair.is_some_and(is_of_method);
+            let is_of_pair = other.finding.pair == self.finding.pair;
             is_of_pair && !other.compares_requests() && !self.shares_members(other)
         };
         claims.iter().filter(is_other).map(move |other| other.states(group, member))

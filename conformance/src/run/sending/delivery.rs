@@ -395,7 +395,7 @@ impl Attempts {
                 self.waited += pause;
                 Next::Pause(pause)
             }
-            // A replay compares nothing: the run that found it did.
+            // A replay compares nothing, because the run that found it did: while others are served, this is the answer.
             ThrottleDecision::Wait(_) | ThrottleDecision::GiveUp
                 if !target.comparison.is_active() && (is_served || excuse.limit == Some(Limit::InBody)) =>
             {

@@ -31,10 +31,11 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(3200);
 /// How long a run pauses, in all, in checks that find no limit.
 const MOST_PAUSED: Duration = Duration::from_secs(15);
 
-/// After so many checks that found no limit, an error is an answer to its own request. One that did not come again counts as a part of one: where
-/// a target is slow, its limit is only touched.
+/// After so many checks that found no limit, an error is an answer to its own request.
 const SETTLED: u32 = 2;
-const PARTS: u32 = 4;
+
+/// So many checks in which the error did not come again count as one: where a target is slow, its limit is only touched.
+const VANISHED_FOR_ONE: u32 = 4;
 
 /// How many different errors of a target are looked at.
 const MOST_WORDS: usize = 30;
@@ -46,7 +47,7 @@ const MOST_VANISHED: usize = 2;
 /// What is known of the errors of a target, by their code and words.
 #[derive(Debug, Default)]
 pub(crate) struct OwnWords {
-    /// How many checks found no limit, in parts.
+    /// How many checks found no limit: one counts as much as `VANISHED_FOR_ONE` in which the error did not come again.
     answers: BTreeMap<String, u32>,
     limits: BTreeSet<String>,
     /// Those that did not come again to the same request.
@@ -67,11 +68,11 @@ impl OwnWords {
             && self
                 .answers
                 .get(words)
-                .map_or(self.answers.len() < MOST_WORDS, |parts| *parts < PARTS * SETTLED)
+                .map_or(self.answers.len() < MOST_WORDS, |checks| *checks < VANISHED_FOR_ONE * SETTLED)
     }
 
     fn note_answer(&mut self, words: &str, has_vanished: bool) {
-        *self.answers.entry(words.to_owned()).or_default() += if has_vanished { 1 } else { PARTS };
+        *self.answers.entry(words.to_owned()).or_default() += if has_vanished { 1 } else { VANISHED_FOR_ONE };
     }
 
     /// Whether an error that did not come again may be a limit that was only touched.
@@ -294,9 +295,9 @@ mod tests {
         assert!(is_limit(5), "eight in flight, with 24 at the same time");
         assert!(!is_limit(1) && !is_limit(0), "an error by chance is an answer");
         let mut own_words = OwnWords::default();
-        for number in 0..=PARTS * SETTLED {
+        for number in 0..=VANISHED_FOR_ONE * SETTLED {
             let is_open = own_words.is_open("-32097 plan used up: of");
-            assert_eq!(is_open, number < PARTS * SETTLED, "{:?}", own_words.answers);
+            assert_eq!(is_open, number < VANISHED_FOR_ONE * SETTLED, "{:?}", own_words.answers);
             check(&mut own_words, false, |_, _| false);
         }
     }

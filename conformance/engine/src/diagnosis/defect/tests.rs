@@ -174,6 +174,13 @@ fn two_members_that_decide_are_two_defects_although_the_same_answers_break_both_
     assert_eq!(kinship_of(&pair(Some(nonce())), &both, 20), Some(Kinship::SameCause));
     // The request of the other finding does not have the value that decides.
     assert_eq!(kinship_of(&pair(None), &both, 20), None);
+    // That value is an example where the answers are wrong at one place.
+    let place = "/result/MODE";
+    let at_place = |rule, cause| answered(finding(rule, place, cause), &answer);
+    let pair =
+        [at_place("sponsored-result.MODE", Some(nonce())), at_place("interoperability.mode-member", None)];
+    assert_eq!(kinship_of(&pair, &both, 20), Some(Kinship::SameAnswers));
+    assert_eq!(kinship_of(&pair, &[vec![3, 5, 9], vec![4, 6, 8]], 20), None);
 }
 
 #[test]

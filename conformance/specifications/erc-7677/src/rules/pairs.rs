@@ -2,6 +2,7 @@
 
 use alloy_primitives::Bytes;
 use paymaster_engine::{
+    cases::case::Role,
     knowledge::Knowledge,
     rules::{Check, Report, Rule, View, requests::a_result},
 };
@@ -105,7 +106,8 @@ fn zeros(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
 
 fn data_after_final(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
     let [stub, data] = views else { return };
-    if !is_final(stub, knowledge) {
+    // Data with a policy, a token or a signature that only some services take, or with the stub of another operation, may be refused.
+    if data.role != Role::Call || !is_final(stub, knowledge) {
         return;
     }
     report.set_member(1);
