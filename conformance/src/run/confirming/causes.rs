@@ -2,7 +2,6 @@
 
 use std::{
     cmp::Reverse,
-    collections::BTreeSet,
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
@@ -175,12 +174,10 @@ impl CauseSearch<'_> {
     /// that is looked for: with two causes, each of them may be right.
     async fn check_all(&self, findings: &mut Vec<Finding>, suite: &Suite, settings: &Settings) {
         let session = self.material.session;
-        let first = findings.len();
-        // Once more at the end: a cause may have stood because another one, which was contradicted since, explained the answers against it.
-        for rounds_left in (0..=ROUNDS_OF_OTHERS).rev().chain([0]) {
+        for rounds_left in (0..=ROUNDS_OF_OTHERS).rev() {
             let contradicted =
                 check::contradicted(findings, self.sender, &self.waiting, suite, session, settings).await;
-            let (mut others, mut extended, mut unexplained) = (Vec::new(), Vec::new(), BTreeSet::new());
+            let (mut others, mut extended) = (Vec::new(), Vec::new());
             for (number, contradiction) in contradicted {
                 // Two requests that differ in the named members alone still show the cause, whatever else breaks the rule.
                 let compares = matches!(findings[number].rule.check, Check::Group(..));
@@ -206,7 +203,6 @@ impl CauseSearch<'_> {
                     None => {
                         let lost = finding.cause.take();
                         finding.contrast = None;
-                        unexplained.insert((finding.rule.id, finding.pair));
                         // What another rule shows of a length or an equality, it shows for every finding that has this cause. A request
                         // of no kind shows nothing of others: it may be refused for what is malformed.
                         let is_of_values = |member: &Difference| member.respect == Respect::Value;
@@ -219,11 +215,8 @@ impl CauseSearch<'_> {
                     }
                 }
             }
-            let is_open = |finding: &Finding| {
-                finding.cause.is_some() && unexplained.contains(&(finding.rule.id, finding.pair))
-            };
-            if others.is_empty() && extended.is_empty() && !findings.iter().any(is_open) {
-                break;
+            if others.is_empty() && extended.is_empty() {
+                return;
             }
             // What lost its cause may have the longer one.
             for finding in findings.iter_mut().filter(|finding| finding.cause.is_none()) {
@@ -231,12 +224,6 @@ impl CauseSearch<'_> {
             }
             findings.append(&mut others);
         }
-        // A finding that was added for its own cause is none without it.
-        let mut number = 0;
-        findings.retain(|finding| {
-            number += 1;
-            number <= first || finding.cause.is_some()
-        });
     }
 
     /// The finding with the cause that its members decide together with others: those in which it differs from a request that has its members
