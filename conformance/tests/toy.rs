@@ -215,7 +215,7 @@ fn right(request: &Value) -> Value {
     json!({ "total": total, "pieces": order["pieces"] })
 }
 
-static CALLS: Relation = Relation::new("calls", "one order", Bases::EveryKind, Rounds::Share(100), calls);
+static CALLS: Relation = Relation::new("calls", "one order").of(Bases::EveryKind, Rounds::Share(100), calls);
 
 fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     vec![member(Role::Call, "", input.base, ids)]

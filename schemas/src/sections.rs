@@ -40,9 +40,14 @@ pub fn anchor(heading: &str) -> String {
     kept.collect()
 }
 
-pub(crate) const fn section(number: &'static str, title: &'static str, summary: &'static str) -> Section {
-    Section { number, title, summary }
+/// A table of sections: number, title and summary of each.
+macro_rules! sections {
+    ($($number:literal $title:literal $summary:literal;)*) => {
+        &[$($crate::Section { number: $number, title: $title, summary: $summary }),*]
+    };
 }
+
+pub(crate) use sections;
 
 #[cfg(test)]
 mod tests {

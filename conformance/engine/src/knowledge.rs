@@ -120,6 +120,75 @@ pub trait Knowledge: Any + fmt::Debug + Send + Sync {
     fn is_same(&self, other: &dyn Knowledge) -> bool;
 }
 
+/// The methods of [`Knowledge`] that a type with the fields `profile`, `refused_clients` and `on_chain` has alike in each specification, with the
+/// `SPECIFICATION`, `Source` and `Discovery` of where it stands.
+#[macro_export]
+macro_rules! knowledge_of_fields {
+    () => {
+        fn specification(&self) -> &'static $crate::specification::Specification {
+            &SPECIFICATION
+        }
+
+        fn source(&self, seed: u64) -> $crate::knowledge::BaseSource {
+            let mut source = Source::new(seed, self);
+            Box::new(move |wanted| source.base(wanted))
+        }
+
+        fn refused_clients(&self) -> &::std::collections::BTreeSet<&'static str> {
+            &self.refused_clients
+        }
+
+        fn may_vary_operations(&self) -> bool {
+            use $crate::knowledge::Accepts;
+            let operations = &self.profile.operations;
+            operations.accepts == Accepts::Any
+                || operations.accepts == Accepts::Unknown && operations.sponsorable.is_empty()
+        }
+
+        fn with_chain(&self, on_chain: bool) -> ::std::sync::Arc<dyn $crate::knowledge::Knowledge> {
+            ::std::sync::Arc::new(Self { on_chain, ..self.clone() })
+        }
+
+        fn spending_limits(&self) -> $crate::spending::SpendingLimits {
+            let operations = &self.profile.operations;
+            $crate::spending::SpendingLimits {
+                sponsorships: operations.max_sponsorships,
+                cost: operations.max_cost,
+            }
+        }
+
+        fn with_spending_limits(
+            &self,
+            limits: $crate::spending::SpendingLimits,
+        ) -> ::std::sync::Arc<dyn $crate::knowledge::Knowledge> {
+            let mut limited = self.clone();
+            let operations = &mut limited.profile.operations;
+            (operations.max_sponsorships, operations.max_cost) = (limits.sponsorships, limits.cost);
+            ::std::sync::Arc::new(limited)
+        }
+
+        fn with_refused_clients(
+            &self,
+            refused_clients: ::std::collections::BTreeSet<&'static str>,
+        ) -> ::std::sync::Arc<dyn $crate::knowledge::Knowledge> {
+            ::std::sync::Arc::new(Self { refused_clients, ..self.clone() })
+        }
+
+        fn discovery(&self, seed: u64) -> Box<dyn $crate::knowledge::Discover> {
+            Box::new(Discovery::new(self.clone(), seed))
+        }
+
+        fn saved(&self) -> ::serde_json::Value {
+            ::serde_json::to_value(self).unwrap_or_default()
+        }
+
+        fn is_same(&self, other: &dyn $crate::knowledge::Knowledge) -> bool {
+            let other: &dyn ::std::any::Any = other;
+            other.downcast_ref() == Some(self)
+        }
+    };
+}
+
 /// Whether an answer, the second value, to a request, the first one, contradicts a statement.
 pub type Contradicts = Box<dyn Fn(&Value, &Value) -> bool>;
 

@@ -6,56 +6,25 @@ use crate::report::{
     model::Report,
 };
 
-use Render::{Log, Text};
-
 /// Every format.
 pub const FORMATS: &[Format] = &[
-    format(
-        "json",
-        "JSON",
-        "json",
-        "for machines; its schema is conformance/report.schema.json",
-        Text(machine::json),
-    ),
-    format(
-        "html",
-        "HTML",
-        "html",
-        "for people: one page that loads nothing from the network",
-        Text(document::page),
-    ),
-    format(
+    text("json", "JSON", "for machines; its schema is conformance/report.schema.json", machine::json),
+    text("html", "HTML", "for people: one page that loads nothing from the network", document::page),
+    text(
         "markdown",
         "Markdown",
-        "md",
         "for the summary of a CI step or a comment on a pull request",
-        Text(document::text),
-    ),
-    format(
-        "sarif",
-        "SARIF",
-        "sarif",
-        "for code scanning: each finding, with its line of the profile",
-        Text(sarif::text),
-    ),
-    format("junit", "JUnit", "xml", "one test case for each rule, for CI", Text(junit::xml)),
-    format(
-        "github",
-        "GitHub",
-        "github.txt",
-        "annotations of a GitHub workflow: print the file in a step",
-        Text(github::text),
-    ),
-    format("ndjson", "NDJSON", "ndjson", "the events of the run, one a line", Log(ndjson::events)),
-    format("ndjson-all", "NDJSON", "all.ndjson", "the same, with every exchange", Log(ndjson::exchanges)),
-    format(
-        "har",
-        "HAR",
-        "har",
-        "the exchanges of every finding, for the network panel of a browser",
-        Text(har::failing),
-    ),
-    format("har-all", "HAR", "all.har", "every exchange", Log(har::all)),
+        document::text,
+    )
+    .in_files("md"),
+    text("sarif", "SARIF", "for code scanning: each finding, with its line of the profile", sarif::text),
+    text("junit", "JUnit", "one test case for each rule, for CI", junit::xml).in_files("xml"),
+    text("github", "GitHub", "annotations of a GitHub workflow: print the file in a step", github::text)
+        .in_files("github.txt"),
+    log("ndjson", "NDJSON", "the events of the run, one a line", ndjson::events),
+    log("ndjson-all", "NDJSON", "the same, with every exchange", ndjson::exchanges).in_files("all.ndjson"),
+    text("har", "HAR", "the exchanges of every finding, for the network panel of a browser", har::failing),
+    log("har-all", "HAR", "every exchange", har::all).in_files("all.har"),
 ];
 
 /// A format of reports.
@@ -82,14 +51,31 @@ pub enum Render {
     Log(fn() -> Box<dyn ReportLog>),
 }
 
-const fn format(
+/// A format of a finished run. Its name is the suffix of its files.
+const fn text(
     name: &'static str,
     title: &'static str,
-    suffix: &'static str,
     about: &'static str,
-    render: Render,
+    render: fn(&Report) -> String,
 ) -> Format {
-    Format { name, title, suffix, about, render }
+    Format { name, title, suffix: name, about, render: Render::Text(render) }
+}
+
+/// A format of a run that goes on.
+const fn log(
+    name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    render: fn() -> Box<dyn ReportLog>,
+) -> Format {
+    Format { name, title, suffix: name, about, render: Render::Log(render) }
+}
+
+impl Format {
+    /// With another suffix than its name.
+    const fn in_files(self, suffix: &'static str) -> Self {
+        Self { suffix, ..self }
+    }
 }
 
 /// The file name of a report where none is given, without its ending.

@@ -55,7 +55,7 @@ senders = ["0x00000000000000000000000000000000000000A1"]
 "#;
 
 static TWICE: Relation =
-    Relation::new("twice", "the same request twice", Bases::NONE, Rounds::Fixed(1), |_, _| Vec::new());
+    Relation::new("twice", "the same request twice").of(Bases::NONE, Rounds::Fixed(1), |_, _| Vec::new());
 
 /// A finished run for tests.
 pub(crate) struct Sample {

@@ -352,9 +352,9 @@ fn a_folder_says_of_each_defect_what_became_of_it() {
     assert_eq!(code, 1, "{out}{err}");
     let lines: Vec<&str> = out.lines().collect();
     let starts = [
-        "STILL THERE     pm_getFeeQuoteOrData in mode ERC20 (every answer): expected an array of fee quote objects",
+        "STILL THERE     pm_getFeeQuoteOrData in mode ERC20 (every judged answer): expected an array of fee quote objects",
         "  STILL THERE     quote-result.feeQuotes-1  expected ",
-        "FIXED           pm_getFeeQuoteOrData in mode ERC20 (every answer): expected an address",
+        "FIXED           pm_getFeeQuoteOrData in mode ERC20 (every judged answer): expected an address",
         "  FIXED           quote-result.paymasterAddress-1",
         "2 defects: 1 fixed, 1 still there",
     ];

@@ -204,29 +204,28 @@ impl Relation {
         Self { order: Order::Concurrent, ..self }
     }
 
-    /// A relation whose members are sent one after the other. One round of it comes first, or two where few base requests are built.
-    pub const fn new(
-        id: &'static str,
-        about: &'static str,
-        bases: Bases,
-        rounds: Rounds,
-        members: BuildMembers,
-    ) -> Self {
+    /// A relation with its name and what its requests are; [`Relation::of`] gives it its requests.
+    pub const fn new(id: &'static str, about: &'static str) -> Self {
+        Self {
+            id,
+            about,
+            bases: Bases::Plain,
+            rounds: Rounds::Fixed(0),
+            first_rounds: 0,
+            order: Order::Sequential,
+            varies_headers: false,
+            simulation: None,
+            members: |_, _| Vec::new(),
+        }
+    }
+
+    /// The relation of these requests, sent one after the other. One round of it comes first, or two where few base requests are built.
+    pub const fn of(self, bases: Bases, rounds: Rounds, members: BuildMembers) -> Self {
         let first_rounds = match bases {
             Bases::These([] | [_] | [_, _]) | Bases::Plain => 2,
             Bases::EveryKind | Bases::These(_) => 1,
         };
-        Self {
-            id,
-            about,
-            bases,
-            rounds,
-            first_rounds,
-            order: Order::Sequential,
-            varies_headers: false,
-            simulation: None,
-            members,
-        }
+        Self { bases, rounds, first_rounds, members, ..self }
     }
 
     /// The relation with so many rounds first, because its later rounds exercise other rules.

@@ -73,36 +73,30 @@ const STRINGS: &[&str] = &[
 const LONG: usize = 1_000;
 
 /// Requests with number ids, a fractional one among them (which may be refused).
-pub static NUMBER_IDS: Relation = Relation::new(
-    "number-ids",
-    "the same call with number ids: 0, negative, above 2^53",
-    Bases::EveryKind,
-    Rounds::for_each(NUMBERS),
-    |input, ids| {
-        let text = *item_of_round(input, NUMBERS);
-        let Ok(number) = text.parse::<Number>() else {
-            return Vec::new();
-        };
-        // The baseline has a string id, so that a target that refuses every number is detected.
-        let baseline = json!(format!("baseline-{}", ids.next_id()));
-        with_ids(input, &baseline, Value::Number(number))
-    },
-)
-.first(11);
+pub static NUMBER_IDS: Relation =
+    Relation::new("number-ids", "the same call with number ids: 0, negative, above 2^53")
+        .of(Bases::EveryKind, Rounds::for_each(NUMBERS), |input, ids| {
+            let text = *item_of_round(input, NUMBERS);
+            let Ok(number) = text.parse::<Number>() else {
+                return Vec::new();
+            };
+            // The baseline has a string id, so that a target that refuses every number is detected.
+            let baseline = json!(format!("baseline-{}", ids.next_id()));
+            with_ids(input, &baseline, Value::Number(number))
+        })
+        .first(11);
 
 /// Requests with string ids.
 pub static STRING_IDS: Relation = Relation::new(
     "string-ids",
     "the same call with string ids: empty, numeric-looking, long, of other scripts",
-    Bases::EveryKind,
-    Rounds::Scaled { most: 34, least: 8 },
-    |input, ids| {
-        let round = input.round as usize % (STRINGS.len() + 1);
-        let id = STRINGS.get(round).map_or_else(|| "long-id ".repeat(LONG / 8), |text| (*text).to_owned());
-        let baseline = json!(ids.next_id());
-        with_ids(input, &baseline, json!(id))
-    },
-);
+)
+.of(Bases::EveryKind, Rounds::Scaled { most: 34, least: 8 }, |input, ids| {
+    let round = input.round as usize % (STRINGS.len() + 1);
+    let id = STRINGS.get(round).map_or_else(|| "long-id ".repeat(LONG / 8), |text| (*text).to_owned());
+    let baseline = json!(ids.next_id());
+    with_ids(input, &baseline, json!(id))
+});
 
 /// The baseline comes last: a service that takes an operation once refuses it then, which shows nothing of the id.
 fn with_ids(input: &BuildInput<'_>, baseline: &Value, id: Value) -> Vec<Member> {
@@ -117,9 +111,7 @@ fn with_ids(input: &BuildInput<'_>, baseline: &Value, id: Value) -> Vec<Member> 
 pub const fn headers(bases: Bases) -> Relation {
     Relation {
         varies_headers: true,
-        ..Relation::new(
-            "headers",
-            "the same call with the request headers of published HTTP clients",
+        ..Relation::new("headers", "the same call with the request headers of published HTTP clients").of(
             bases,
             Rounds::Scaled { most: 15, least: 8 }, // each client in each of two kinds
             |input, ids| {
@@ -142,18 +134,15 @@ pub const fn headers(bases: Bases) -> Relation {
 pub static IDLE_CONNECTION: Relation = Relation::new(
     "idle-connection",
     "the same call on a new connection, after the connection was idle (--idle), and on another new one",
-    Bases::Plain,
-    Rounds::Fixed(1),
-    |input, ids| {
-        let mut call =
-            |role, label: &str| with_own_id(role, label, &with(input.base, "", "id", ids.next_id()));
-        vec![
-            call(Role::Baseline, "on a new connection"),
-            call(Role::Variant, "on the same connection after it was idle"),
-            call(Role::Again, "on another new connection"),
-        ]
-    },
-);
+)
+.of(Bases::Plain, Rounds::Fixed(1), |input, ids| {
+    let mut call = |role, label: &str| with_own_id(role, label, &with(input.base, "", "id", ids.next_id()));
+    vec![
+        call(Role::Baseline, "on a new connection"),
+        call(Role::Variant, "on the same connection after it was idle"),
+        call(Role::Again, "on another new connection"),
+    ]
+});
 
 /// Whether groups of this relation keep a connection idle. They are sent in runs with `--idle` alone.
 pub fn keeps_idle(relation: &Relation) -> bool {
@@ -161,12 +150,7 @@ pub fn keeps_idle(relation: &Relation) -> bool {
 }
 
 /// Two calls in a batch, and then each alone: a service that takes only so many operations of a sender refuses the later ones alone too.
-pub static BATCH_ELEMENTS: Relation = Relation::new(
-    "batch-elements",
-    "two calls in a batch and then each alone: of two kinds, one that is an error, one that is refused, ids alike, twelve at once",
-    Bases::EveryKind,
-    Rounds::scaled(5),
-    |input, ids| {
+pub static BATCH_ELEMENTS: Relation = Relation::new("batch-elements", "two calls in a batch and then each alone: of two kinds, one that is an error, one that is refused, ids alike, twelve at once").of(Bases::EveryKind, Rounds::scaled(5), |input, ids| {
         let (base, round) = (input.base, input.round % 5);
         let specification = input.context.specification();
         let unknown = || Some(with(base, "", "method", "pm_noSuchMethod"));
@@ -200,74 +184,63 @@ pub static BATCH_ELEMENTS: Relation = Relation::new(
             with_own_id(Role::Baseline, "the call alone", &alone[0]),
             with_own_id(Role::Alone, "the other call alone", &alone[1]),
         ]
-    },
-);
+    });
 
 /// Requests that break exactly one keyword of their schema at one place.
 pub static MALFORMED_PARAMS: Relation = Relation::new(
     "malformed-params",
     "calls that break exactly one keyword of their schema at one place of params",
-    Bases::EveryKind,
-    Rounds::Share(20),
-    |input, ids| {
-        let base = with(input.base, "", "id", id_of_any_kind(input.round, ids.next_id()));
-        let (missing, others): (Vec<&mutate::Site>, Vec<_>) = mutate::sites(input.pair.request_document)
-            .iter()
-            .filter(|site| site.location.starts_with("/params/"))
-            .partition(|site| site.keyword == "required");
-        if others.is_empty() {
-            return Vec::new();
-        }
-        // Missing members come first, as the most common mistake of clients. After them each kind of call begins at another site, because kinds
-        // share most members.
-        // The site depends on the round and not on the base: a simpler base is broken at the same place.
-        let (round, kinds) = (input.round as usize, input.context.specification().kinds);
-        let kind = kinds.iter().position(|kind| *kind == input.pair).unwrap_or_default();
-        let site = missing.get(round).copied().unwrap_or_else(|| {
-            let place = round + kind * others.len() / kinds.len();
-            others[place * stride(others.len()) % others.len()]
-        });
-        let Some(mutation) =
-            site.apply(&base).filter(|mutation| mutation.valid_pair(input.context.specification()).is_none())
-        else {
-            return Vec::new();
-        };
-        let label = format!("{} broken at {}", site.keyword, mutation.pointer);
-        let mut members = vec![with_own_id(Role::Malformed, label, &mutation.broken)];
-        // What a malformed request leaves behind may spoil the next one.
-        if input.round % 8 == 1 {
-            let base = with(input.base, "", "id", ids.next_id());
-            members.push(with_own_id(Role::Call, "the call as it should be", &base));
-        }
-        members
-    },
-);
+)
+.of(Bases::EveryKind, Rounds::Share(20), |input, ids| {
+    let base = with(input.base, "", "id", id_of_any_kind(input.round, ids.next_id()));
+    let (missing, others): (Vec<&mutate::Site>, Vec<_>) = mutate::sites(input.pair.request_document)
+        .iter()
+        .filter(|site| site.location.starts_with("/params/"))
+        .partition(|site| site.keyword == "required");
+    if others.is_empty() {
+        return Vec::new();
+    }
+    // Missing members come first, as the most common mistake of clients. After them each kind of call begins at another site, because kinds
+    // share most members.
+    // The site depends on the round and not on the base: a simpler base is broken at the same place.
+    let (round, kinds) = (input.round as usize, input.context.specification().kinds);
+    let kind = kinds.iter().position(|kind| *kind == input.pair).unwrap_or_default();
+    let site = missing.get(round).copied().unwrap_or_else(|| {
+        let place = round + kind * others.len() / kinds.len();
+        others[place * stride(others.len()) % others.len()]
+    });
+    let Some(mutation) =
+        site.apply(&base).filter(|mutation| mutation.valid_pair(input.context.specification()).is_none())
+    else {
+        return Vec::new();
+    };
+    let label = format!("{} broken at {}", site.keyword, mutation.pointer);
+    let mut members = vec![with_own_id(Role::Malformed, label, &mutation.broken)];
+    // What a malformed request leaves behind may spoil the next one.
+    if input.round % 8 == 1 {
+        let base = with(input.base, "", "id", ids.next_id());
+        members.push(with_own_id(Role::Call, "the call as it should be", &base));
+    }
+    members
+});
 
 /// Bodies that are not valid requests: not JSON, not a request object, unknown methods, no id.
 pub static MALFORMED_BODIES: Relation = Relation::new(
     "malformed-bodies",
     "bodies that are not JSON or no request, unknown methods, notifications",
-    Bases::Plain,
-    Rounds::for_each(BODIES),
-    |input, ids| {
-        let (label, write) = item_of_round(input, BODIES);
-        vec![Member::plain(
-            Role::Malformed,
-            *label,
-            write(&with(input.base, "", "id", ids.next_id()), input.context.specification()),
-        )]
-    },
 )
+.of(Bases::Plain, Rounds::for_each(BODIES), |input, ids| {
+    let (label, write) = item_of_round(input, BODIES);
+    vec![Member::plain(
+        Role::Malformed,
+        *label,
+        write(&with(input.base, "", "id", ids.next_id()), input.context.specification()),
+    )]
+})
 .first(25);
 
 /// Batches.
-pub static BATCHES: Relation = Relation::new(
-    "batches",
-    "batches of calls, with notifications or an element that is no request among them, of one call, and the empty one",
-    Bases::Plain,
-    Rounds::Fixed(6),
-    batches,
-);
+pub static BATCHES: Relation = Relation::new("batches", "batches of calls, with notifications or an element that is no request among them, of one call, and the empty one").of(Bases::Plain, Rounds::Fixed(6), batches);
 
 /// A stride that is coprime to the length: it visits every place once, in a spread-out order.
 fn stride(length: usize) -> usize {
@@ -350,14 +323,12 @@ fn batches(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 pub static DISCOVERY: Relation = Relation::new(
     "discovery",
     "the first calls of a run, which show the dialect and the tokens of the target",
-    Bases::NONE,
-    Rounds::Fixed(0),
-    |seed, ids| {
-        let mut request = seed.base.clone();
-        request["id"] = ids.next_id().into();
-        vec![Member::plain(Role::Discovery, "", request.to_string())]
-    },
-);
+)
+.of(Bases::NONE, Rounds::Fixed(0), |seed, ids| {
+    let mut request = seed.base.clone();
+    request["id"] = ids.next_id().into();
+    vec![Member::plain(Role::Discovery, "", request.to_string())]
+});
 
 #[cfg(test)]
 mod tests {

@@ -92,7 +92,7 @@ fn subject(pairs: &BTreeSet<Option<Kind>>, finding: &Finding) -> String {
 pub fn condition(cause: &Cause) -> String {
     match cause {
         Cause::Members(differences) | Cause::Form(differences) => sides(differences, true),
-        Cause::Every { answers, .. } => format!("(every {})", answers.name()),
+        Cause::Every { answers, .. } => format!("(every judged {})", answers.name()),
         Cause::Recorded { .. } => String::new(),
         Cause::Headers { client, lines } => match lines.as_slice() {
             [] => format!("with the request headers of {client}, as it writes them"),

@@ -27,7 +27,8 @@ pub struct Duplicate {
 }
 
 /// Why bytes were not read as a JSON text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{cause}")]
 pub struct NotJson {
     /// What is wrong, in words.
     pub cause: String,
@@ -45,12 +46,6 @@ impl NotJson {
     /// The text exceeds a bound of this judge.
     pub fn our_limit(cause: String) -> Self {
         Self { cause, is_our_limit: true }
-    }
-}
-
-impl fmt::Display for NotJson {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.cause)
     }
 }
 
@@ -157,10 +152,6 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
         Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {

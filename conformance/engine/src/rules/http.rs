@@ -6,7 +6,8 @@ use crate::{
     rules::{Advice, Report, Rule, View, describe_answer, requests::Settled},
 };
 
-const TOO_FEW: Advice = Advice::Look("too few requests got an answer that the rule judges");
+/// What is said of a rule that was exercised too seldom to pass.
+pub const TOO_FEW: Advice = Advice::Look("too few requests got an answer that the rule judges");
 
 pub const RULES: &[Rule] = &[
     Rule::exchange("http.status-of-result", 10, TOO_FEW, status_of_result)

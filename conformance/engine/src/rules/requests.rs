@@ -13,7 +13,7 @@ use crate::{
     json::number::same_number,
     knowledge::Knowledge,
     message::answer::Answer,
-    rules::{Advice, Report, Rule, View, describe_answer},
+    rules::{Advice, Report, Rule, View, describe_answer, http::TOO_FEW},
 };
 
 /// The rule about ids that are numbers.
@@ -28,14 +28,8 @@ pub const fn string_id(quota: u64, advice: Advice) -> Rule {
 
 /// The rule about request headers, judged by this relation, which [`crate::cases::protocol::headers`] makes.
 pub const fn headers(relation: &'static Relation) -> Rule {
-    Rule::group(
-        "request.headers",
-        9,
-        Advice::Look("too few requests got an answer that the rule judges"),
-        relation,
-        same_with_headers,
-    )
-    .hint("accept every application/json type, and any Accept; Origin and User-Agent decide nothing")
+    Rule::group("request.headers", 9, TOO_FEW, relation, same_with_headers)
+        .hint("accept every application/json type, and any Accept; Origin and User-Agent decide nothing")
 }
 
 /// The operation is that of the baseline: when the baseline is served, the variant must be served if it is of ordinary size.

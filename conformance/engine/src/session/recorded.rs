@@ -17,9 +17,7 @@ use paymaster_exchange::Exchange;
 use serde_json::Value;
 
 /// The relation of recorded exchanges. Each is a group of its own.
-pub static RECORDED: Relation = Relation::new(
-    "recorded",
-    "exchanges of recorded traffic, each alone",
+pub static RECORDED: Relation = Relation::new("recorded", "exchanges of recorded traffic, each alone").of(
     Bases::NONE,
     Rounds::Fixed(0),
     |_, _| Vec::new(),

@@ -68,14 +68,9 @@ const fn of_kinds<const COUNT: usize>(first: usize, draw: Draw) -> [Base; COUNT]
 }
 
 /// One call in the forms of published clients by turns.
-pub(crate) static CALLS: Relation = Relation::new(
-    "calls",
-    "one call, with the ids of published clients",
-    Bases::EveryKind,
-    Rounds::Share(40),
-    calls,
-)
-.simulated(simulation);
+pub(crate) static CALLS: Relation = Relation::new("calls", "one call, with the ids of published clients")
+    .of(Bases::EveryKind, Rounds::Share(40), calls)
+    .simulated(simulation);
 
 /// A change of a request.
 type Change = fn(&BuildInput<'_>, &Value) -> Value;
@@ -149,23 +144,22 @@ fn dummy_signature() -> Value {
 pub(crate) static HEADERS: Relation = protocol::headers(Bases::Plain);
 
 /// Calls for operations that the profile lists as refused.
-pub(crate) static REFUSED: Relation = Relation::new(
-    "refused-calls",
-    "one call for an operation that the target refuses",
-    Bases::These(const { &of_kinds::<8>(0, Draw::Refused) }),
-    Rounds::for_each(&REFUSED_FORMS),
-    |input, ids| {
-        let id = id_of_any_kind(input.round, ids.next_id());
-        let request = with(input.base, "", "id", id);
-        let change = item_of_round(input, &REFUSED_FORMS);
-        let request = change(input, &request);
-        // Some clients write a body in lines.
-        if input.round % 4 == 3 {
-            return vec![in_lines(&request)];
-        }
-        vec![with_own_id(Role::Call, "", &request)]
-    },
-);
+pub(crate) static REFUSED: Relation =
+    Relation::new("refused-calls", "one call for an operation that the target refuses").of(
+        Bases::These(const { &of_kinds::<8>(0, Draw::Refused) }),
+        Rounds::for_each(&REFUSED_FORMS),
+        |input, ids| {
+            let id = id_of_any_kind(input.round, ids.next_id());
+            let request = with(input.base, "", "id", id);
+            let change = item_of_round(input, &REFUSED_FORMS);
+            let request = change(input, &request);
+            // Some clients write a body in lines.
+            if input.round % 4 == 3 {
+                return vec![in_lines(&request)];
+            }
+            vec![with_own_id(Role::Call, "", &request)]
+        },
+    );
 
 /// The forms of a refused call, one a round: a target refuses the operation in each of them.
 const REFUSED_FORMS: [Change; 14] = [
@@ -284,43 +278,26 @@ const PAIRS: [&[Part]; 16] = [
 ];
 
 /// Stub and data of one operation. A target may refuse all but the plain one.
-pub(crate) static PAIR: Relation = Relation::new(
-    "stub-and-data",
-    "stub and data of one operation: plain, of new accounts, with a large call, signatures, limits of zero, a policy, a token, eip7702Auth",
-    Bases::These(STUBS),
-    Rounds::for_each(&PAIRS),
-    |input, ids| {
+pub(crate) static PAIR: Relation = Relation::new("stub-and-data", "stub and data of one operation: plain, of new accounts, with a large call, signatures, limits of zero, a policy, a token, eip7702Auth").of(Bases::These(STUBS), Rounds::for_each(&PAIRS), |input, ids| {
         let (parts, base) = (*item_of_round(input, &PAIRS), input.base);
         let is = |part| parts.contains(&part);
         let has_context = base["params"][3] != json!({});
-        let mut operation = base.clone();
-        if is(Part::NewAccount) && input.context.may_vary_operations() {
-            operation = of_new_account(&operation, version(input.pair), input.round);
-        }
-        if is(Part::BareFactory) && input.context.may_vary_operations() {
-            operation = without_factory_data(&operation);
-        }
-        if is(Part::LargeCall) && input.context.may_vary_operations() {
-            operation = large_call(&operation);
-        }
-        if is(Part::Delegate) && takes_eip_7702(input.pair) {
-            operation = authorized(&operation);
-        }
-        if is(Part::Signature) && base["params"][0].get("signature").is_none() {
-            operation = with(&operation, OPERATION, "signature", dummy_signature());
-        }
-        if is(Part::LongSignature) && base["params"][0].get("signature").is_none() {
-            operation = with(&operation, OPERATION, "signature", format!("0x{}", "5a".repeat(700)));
-        }
-        if is(Part::NullContext) {
-            operation = with_null_context(input, &operation);
-        }
-        if is(Part::Token) && !has_context {
-            operation = with_token(&operation);
-        }
-        if is(Part::Policy) && !has_context {
-            operation = with_policy(&operation);
-        }
+        let may_vary = input.context.may_vary_operations();
+        let is_unsigned = base["params"][0].get("signature").is_none();
+        let operation = parts.iter().fold(base.clone(), |operation, part| match part {
+            Part::NewAccount if may_vary => of_new_account(&operation, version(input.pair), input.round),
+            Part::BareFactory if may_vary => without_factory_data(&operation),
+            Part::LargeCall if may_vary => large_call(&operation),
+            Part::Delegate if takes_eip_7702(input.pair) => authorized(&operation),
+            Part::Signature if is_unsigned => with(&operation, OPERATION, "signature", dummy_signature()),
+            Part::LongSignature if is_unsigned => {
+                with(&operation, OPERATION, "signature", format!("0x{}", "5a".repeat(700)))
+            }
+            Part::NullContext => with_null_context(input, &operation),
+            Part::Token if !has_context => with_token(&operation),
+            Part::Policy if !has_context => with_policy(&operation),
+            _ => operation,
+        });
         let stub = if is(Part::NoLimits) { zero(&operation, is(Part::NoFees)) } else { operation.clone() };
         let mut data = data_of(input, &operation);
         // A target may know the stub that it gave for an operation, and refuse that of another one.
@@ -331,18 +308,12 @@ pub(crate) static PAIR: Relation = Relation::new(
         }
         let role = if stub == *base { Role::Baseline } else { Role::Other };
         vec![member(role, "the stub request", stub, ids), member(role_of_data, "the data request", data, ids)]
-    },
-)
+    })
 .simulated(simulation);
 
 /// Stub and data of eight operations.
-pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
-    "eight-stubs-and-data",
-    "stub and data of eight operations; of eight others, whose stubs have gas limits of 0; of eight new accounts; of eight whose stubs have fees of \
-     0 too",
-    Bases::These(STUBS),
-    Rounds::Fixed(4),
-    |input, ids| {
+pub(crate) static EIGHT_PAIRS: Relation = Relation::new("eight-stubs-and-data", "stub and data of eight operations; of eight others, whose stubs have gas limits of 0; of eight new accounts; of eight whose stubs have fees of \
+     0 too").of(Bases::These(STUBS), Rounds::Fixed(4), |input, ids| {
         let mut members = Vec::new();
         for (place, mut operation) in (0..).zip(other_calls(input, 0..8)) {
             if input.round == 2 {
@@ -357,39 +328,36 @@ pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
             members.push(member(Role::Variant, format!("the data request of operation {place}"), data, ids));
         }
         members
-    },
-);
+    });
 
 /// Stubs of one account for every EntryPoint that is served, one after the other.
 pub(crate) static ENTRY_POINTS: Relation = Relation::new(
     "one-account",
     "stubs of one account with each EntryPoint that is served",
-    Bases::These(STUBS),
-    Rounds::Fixed(1),
-    |input, ids| {
-        let target = Target::of(input.context);
-        if !input.context.may_vary_operations() {
-            return Vec::new();
-        }
-        let others = target.sent_versions().filter(|other| *other != version(input.pair));
-        let mut base = input.base.clone();
-        // Some senders had stubs before: what a target keeps of this one begins here.
-        if let Some(digits) = base["params"][0]["sender"].as_str().filter(|_| target.accepts_any()) {
-            let new: String = digits.get(2..).unwrap_or_default().chars().rev().collect();
-            base = with(&base, OPERATION, "sender", format!("0x{}", new.to_ascii_lowercase()));
-        }
-        let mut members = vec![member(Role::Other, "the first EntryPoint", &base, ids)];
-        members.extend(others.map(|other| {
-            let request = with_param(&base, 1, json!(other.address().to_checksum(None)));
-            let request = match other {
-                EntryPointVersion::V06 => with(&request, OPERATION, "initCode", "0x"),
-                _ => without(&request, OPERATION, "initCode"),
-            };
-            member(Role::Other, format!("EntryPoint {other}"), request, ids)
-        }));
-        if members.len() > 1 { members } else { Vec::new() }
-    },
-);
+)
+.of(Bases::These(STUBS), Rounds::Fixed(1), |input, ids| {
+    let target = Target::of(input.context);
+    if !input.context.may_vary_operations() {
+        return Vec::new();
+    }
+    let others = target.sent_versions().filter(|other| *other != version(input.pair));
+    let mut base = input.base.clone();
+    // Some senders had stubs before: what a target keeps of this one begins here.
+    if let Some(digits) = base["params"][0]["sender"].as_str().filter(|_| target.accepts_any()) {
+        let new: String = digits.get(2..).unwrap_or_default().chars().rev().collect();
+        base = with(&base, OPERATION, "sender", format!("0x{}", new.to_ascii_lowercase()));
+    }
+    let mut members = vec![member(Role::Other, "the first EntryPoint", &base, ids)];
+    members.extend(others.map(|other| {
+        let request = with_param(&base, 1, json!(other.address().to_checksum(None)));
+        let request = match other {
+            EntryPointVersion::V06 => with(&request, OPERATION, "initCode", "0x"),
+            _ => without(&request, OPERATION, "initCode"),
+        };
+        member(Role::Other, format!("EntryPoint {other}"), request, ids)
+    }));
+    if members.len() > 1 { members } else { Vec::new() }
+});
 
 /// The request with other call data: an ERC-20 transfer of another amount, by `execute(address,uint256,bytes)`.
 fn other_call(request: &Value, number: u32) -> Value {
@@ -697,12 +665,7 @@ fn with_checksum(request: &Value) -> Option<Value> {
 }
 
 /// A call, and the same call in a form of published clients, each three times.
-pub(crate) static FORMS: Relation = Relation::new(
-    "client-forms",
-    "a call, and the same in a form of published clients: signatures, null, zero limits, nonces, new accounts",
-    Bases::EveryKind,
-    Rounds::for_each(CLIENT_FORMS),
-    |input, ids| {
+pub(crate) static FORMS: Relation = Relation::new("client-forms", "a call, and the same in a form of published clients: signatures, null, zero limits, nonces, new accounts").of(Bases::EveryKind, Rounds::for_each(CLIENT_FORMS), |input, ids| {
         let form = item_of_round(input, CLIENT_FORMS);
         let variant = (form.applies)(input.pair).then(|| (form.after)(input)).flatten();
         let before = (form.before)(input.base);
@@ -716,8 +679,7 @@ pub(crate) static FORMS: Relation = Relation::new(
         };
         let plain = member(Role::Baseline, "the baseline", before, ids);
         alternately(&plain, &member(Role::Variant, form.label, variant, ids))
-    },
-)
+    })
 .first(20)
 .simulated(simulation);
 
@@ -727,79 +689,78 @@ pub(crate) fn form_of(label: &str) -> Option<&'static Form> {
 }
 
 /// Data of an operation, its stub, and data of operations that differ from it in their call data alone.
-pub(crate) static ANOTHER_CALL: Relation = Relation::new(
-    "another-call",
-    "stub and data of an operation, then data of one with other call data",
-    Bases::These(DATAS),
-    Rounds::scaled(4),
-    |input, ids| {
-        if !input.context.may_vary_operations() {
-            return Vec::new();
-        }
-        let stub = with(input.base, "", "method", STUB);
-        let id = ids.next_id();
-        vec![
-            with_own_id(Role::Baseline, "the baseline", &with(input.base, "", "id", id)),
-            member(Role::Other, "the stub request", stub, ids),
-            // Clients count their ids from 0 in each process, so that ids come again.
-            with_own_id(
-                Role::Variant,
-                "other call data",
-                &with(&other_call(input.base, input.round), "", "id", id),
-            ),
-            member(Role::Variant, "other call data again", other_call(input.base, input.round + 100), ids),
-            member(Role::Variant, "large call data", large_call(input.base), ids),
-        ]
-    },
-)
-.simulated(simulation);
+pub(crate) static ANOTHER_CALL: Relation =
+    Relation::new("another-call", "stub and data of an operation, then data of one with other call data")
+        .of(Bases::These(DATAS), Rounds::scaled(4), |input, ids| {
+            if !input.context.may_vary_operations() {
+                return Vec::new();
+            }
+            let stub = with(input.base, "", "method", STUB);
+            let id = ids.next_id();
+            vec![
+                with_own_id(Role::Baseline, "the baseline", &with(input.base, "", "id", id)),
+                member(Role::Other, "the stub request", stub, ids),
+                // Clients count their ids from 0 in each process, so that ids come again.
+                with_own_id(
+                    Role::Variant,
+                    "other call data",
+                    &with(&other_call(input.base, input.round), "", "id", id),
+                ),
+                member(
+                    Role::Variant,
+                    "other call data again",
+                    other_call(input.base, input.round + 100),
+                    ids,
+                ),
+                member(Role::Variant, "large call data", large_call(input.base), ids),
+            ]
+        })
+        .simulated(simulation);
 
 /// Data with the limits of the stub, with those of a bundler, and with other fees. The stub has no limits and fees yet, or those of the first
 /// data.
 pub(crate) static OTHER_LIMITS: Relation = Relation::new(
     "other-limits",
     "data of an operation, then with the gas limits that a bundler estimates, and with other fees",
-    Bases::These(DATAS),
-    Rounds::scaled(4),
-    |input, ids| {
-        let stub = with(input.base, "", "method", STUB);
-        let mut stub = if input.round % 2 == 0 { zero(&stub, true) } else { stub };
-        for name in LIMITS {
-            remove(&mut stub, OPERATION, name);
-        }
-        let mut members = vec![member(Role::Other, "the stub request", stub, ids), baseline(input, ids)];
-        let fee = |name: &str| kinds::hex_number(&input.base["params"][0][name]).unwrap_or_default();
-        // A paymaster that takes no token needs no gas after the operation, and chains without a queue need no priority fee.
-        let (post_op, priority) =
-            if input.round % 2 == 0 { (80_000, fee("maxPriorityFeePerGas") / 2) } else { (0, 0) };
-        let highest = fee("maxFeePerGas").saturating_add(1_000);
-        // A paymaster with hooks takes a large part of what a block allows.
-        let verification = if input.round % 2 == 0 { 120_000 } else { 700_000 };
-        let of_paymaster =
-            [("paymasterVerificationGasLimit", verification), ("paymasterPostOpGasLimit", post_op)];
-        let fees = [("maxFeePerGas", highest), ("maxPriorityFeePerGas", priority)];
-        let groups: [(&str, &[(&str, u64)]); 6] = [
-            ("large gas limits", &LARGE_LIMITS),
-            ("the preVerificationGas of a rollup", &LIMITS_OF_ROLLUPS),
-            ("other gas limits", &LIMITS_OF_BUNDLERS),
-            ("other gas limits of the paymaster", &of_paymaster),
-            ("other fees", &fees),
-            ("another priority fee", &fees[1..]),
-        ];
-        for (label, amounts) in groups {
-            let mut other = input.base.clone();
-            for (name, value) in amounts {
-                if input.base["params"][0].get(name).is_some() {
-                    set(&mut other, OPERATION, name, json!(number(*value)));
-                }
-            }
-            if other != *input.base {
-                members.push(member(Role::Variant, label, other, ids));
-            }
-        }
-        members
-    },
 )
+.of(Bases::These(DATAS), Rounds::scaled(4), |input, ids| {
+    let stub = with(input.base, "", "method", STUB);
+    let mut stub = if input.round % 2 == 0 { zero(&stub, true) } else { stub };
+    for name in LIMITS {
+        remove(&mut stub, OPERATION, name);
+    }
+    let mut members = vec![member(Role::Other, "the stub request", stub, ids), baseline(input, ids)];
+    let fee = |name: &str| kinds::hex_number(&input.base["params"][0][name]).unwrap_or_default();
+    // A paymaster that takes no token needs no gas after the operation, and chains without a queue need no priority fee.
+    let (post_op, priority) =
+        if input.round % 2 == 0 { (80_000, fee("maxPriorityFeePerGas") / 2) } else { (0, 0) };
+    let highest = fee("maxFeePerGas").saturating_add(1_000);
+    // A paymaster with hooks takes a large part of what a block allows.
+    let verification = if input.round % 2 == 0 { 120_000 } else { 700_000 };
+    let of_paymaster =
+        [("paymasterVerificationGasLimit", verification), ("paymasterPostOpGasLimit", post_op)];
+    let fees = [("maxFeePerGas", highest), ("maxPriorityFeePerGas", priority)];
+    let groups: [(&str, &[(&str, u64)]); 6] = [
+        ("large gas limits", &LARGE_LIMITS),
+        ("the preVerificationGas of a rollup", &LIMITS_OF_ROLLUPS),
+        ("other gas limits", &LIMITS_OF_BUNDLERS),
+        ("other gas limits of the paymaster", &of_paymaster),
+        ("other fees", &fees),
+        ("another priority fee", &fees[1..]),
+    ];
+    for (label, amounts) in groups {
+        let mut other = input.base.clone();
+        for (name, value) in amounts {
+            if input.base["params"][0].get(name).is_some() {
+                set(&mut other, OPERATION, name, json!(number(*value)));
+            }
+        }
+        if other != *input.base {
+            members.push(member(Role::Variant, label, other, ids));
+        }
+    }
+    members
+})
 .simulated(simulation);
 
 /// More gas than 24 bits hold, at fees with which that costs little. A service may refuse so much gas.
@@ -823,52 +784,48 @@ const LIMITS_OF_BUNDLERS: [(&str, u64); 3] =
 pub(crate) static WITHOUT_STUB: Relation = Relation::new(
     "without-stub",
     "data of three operations before their stubs, some of which have a higher fee, and after them",
-    Bases::These(DATAS),
-    Rounds::scaled(2),
-    |input, ids| {
-        let mut members = Vec::new();
-        let first = 3 * input.round;
-        for data in other_calls(input, first..first + 3) {
-            let mut stub = with(&data, "", "method", STUB);
-            // A wallet that waited too long asks again, and pays more.
-            if input.round % 2 == 1 {
-                let fee = kinds::hex_number(&data["params"][0]["maxFeePerGas"]).unwrap_or_default();
-                set(&mut stub, OPERATION, "maxFeePerGas", json!(number(fee.saturating_add(2_000))));
-            }
-            members.push(member(Role::Variant, "data before the stub", &data, ids));
-            members.push(member(Role::Other, "the stub", stub, ids));
-            members.push(member(Role::Again, "data after the stub", &data, ids));
+)
+.of(Bases::These(DATAS), Rounds::scaled(2), |input, ids| {
+    let mut members = Vec::new();
+    let first = 3 * input.round;
+    for data in other_calls(input, first..first + 3) {
+        let mut stub = with(&data, "", "method", STUB);
+        // A wallet that waited too long asks again, and pays more.
+        if input.round % 2 == 1 {
+            let fee = kinds::hex_number(&data["params"][0]["maxFeePerGas"]).unwrap_or_default();
+            set(&mut stub, OPERATION, "maxFeePerGas", json!(number(fee.saturating_add(2_000))));
         }
-        members
-    },
-);
+        members.push(member(Role::Variant, "data before the stub", &data, ids));
+        members.push(member(Role::Other, "the stub", stub, ids));
+        members.push(member(Role::Again, "data after the stub", &data, ids));
+    }
+    members
+});
 
 /// Data of several operations at the same time, of one of them twice, and of two more in a batch.
 pub(crate) static CONCURRENT: Relation = Relation::new(
     "concurrent-data",
     "data of six operations at the same time, of one of them twice, and of two more in a batch",
-    Bases::These(DATAS),
-    Rounds::scaled(4),
-    |input, ids| {
-        let first = 10 * input.round;
-        let operations = other_calls(input, first..first + 6).enumerate();
-        let mut members: Vec<Member> = operations
-            .map(|(place, request)| member(Role::Variant, format!("operation {place}"), request, ids))
-            .collect();
-        // A client repeats a request that it has waited for too long.
-        members.extend(
-            other_calls(input, first..first + 1)
-                .map(|request| member(Role::Again, "operation 0 again", request, ids)),
-        );
-        let batch: Vec<Value> = other_calls(input, first + 6..first + 8)
-            .map(|request| with(&request, "", "id", ids.next_id()))
-            .collect();
-        if !batch.is_empty() {
-            members.push(with_own_id(Role::Batch, "two operations in a batch", &Value::Array(batch)));
-        }
-        members
-    },
 )
+.of(Bases::These(DATAS), Rounds::scaled(4), |input, ids| {
+    let first = 10 * input.round;
+    let operations = other_calls(input, first..first + 6).enumerate();
+    let mut members: Vec<Member> = operations
+        .map(|(place, request)| member(Role::Variant, format!("operation {place}"), request, ids))
+        .collect();
+    // A client repeats a request that it has waited for too long.
+    members.extend(
+        other_calls(input, first..first + 1)
+            .map(|request| member(Role::Again, "operation 0 again", request, ids)),
+    );
+    let batch: Vec<Value> = other_calls(input, first + 6..first + 8)
+        .map(|request| with(&request, "", "id", ids.next_id()))
+        .collect();
+    if !batch.is_empty() {
+        members.push(with_own_id(Role::Batch, "two operations in a batch", &Value::Array(batch)));
+    }
+    members
+})
 .simulated(simulation)
 .concurrent();
 
@@ -876,31 +833,29 @@ pub(crate) static CONCURRENT: Relation = Relation::new(
 pub(crate) static SPELLINGS: Relation = Relation::new(
     "spellings",
     "data of an operation, then with members in another order and hex in another letter case",
-    Bases::These(DATAS),
-    Rounds::scaled(2),
-    |input, ids| {
-        let plain = in_lower_case(input.base);
-        let mut request = plain.clone();
-        if let Some(data) = plain["params"][0]["callData"].as_str().map(in_capitals) {
-            set(&mut request, OPERATION, "callData", json!(data));
-        }
-        if let Some(operation) = request["params"][0].as_object() {
-            let reversed = operation.iter().rev().map(|(name, value)| (name.clone(), value.clone()));
-            let reversed = Value::Object(reversed.collect());
-            request = with_param(&request, 0, reversed);
-        }
-        vec![
-            member(Role::Baseline, "the baseline", &plain, ids),
-            member(Role::Variant, "another spelling", in_client_order(&request), ids),
-            member(Role::Again, "the baseline again", &plain, ids),
-        ]
-    },
 )
+.of(Bases::These(DATAS), Rounds::scaled(2), |input, ids| {
+    let plain = in_lower_case(input.base);
+    let mut request = plain.clone();
+    if let Some(data) = plain["params"][0]["callData"].as_str().map(in_capitals) {
+        set(&mut request, OPERATION, "callData", json!(data));
+    }
+    if let Some(operation) = request["params"][0].as_object() {
+        let reversed = operation.iter().rev().map(|(name, value)| (name.clone(), value.clone()));
+        let reversed = Value::Object(reversed.collect());
+        request = with_param(&request, 0, reversed);
+    }
+    vec![
+        member(Role::Baseline, "the baseline", &plain, ids),
+        member(Role::Variant, "another spelling", in_client_order(&request), ids),
+        member(Role::Again, "the baseline again", &plain, ids),
+    ]
+})
 .simulated(simulation);
 
 /// A request that is sent twice, as a client repeats it after a failure of the network.
-pub(crate) static TWICE: Relation =
-    Relation::new("twice", "the same request twice", Bases::EveryKind, Rounds::scaled(2), |input, ids| {
+pub(crate) static TWICE: Relation = Relation::new("twice", "the same request twice")
+    .of(Bases::EveryKind, Rounds::scaled(2), |input, ids| {
         vec![baseline(input, ids), member(Role::Again, "the same request again", input.base, ids)]
     })
     .simulated(gas_of_stubs);
@@ -909,34 +864,28 @@ pub(crate) static TWICE: Relation =
 pub(crate) static UNKNOWN_ENTRY_POINT: Relation = Relation::new(
     "unknown-entry-point",
     "a call, then with addresses of no EntryPoint",
-    Bases::EveryKind,
-    Rounds::scaled(2),
-    |input, ids| {
-        let invented = Address::repeat_byte(0xe7 - u8::try_from(input.round % 9).unwrap_or(0));
-        let mut alike = version(input.pair).address();
-        alike[7..13].iter_mut().for_each(|byte| *byte = !*byte);
-        let with_address =
-            |address: Address| with_param(input.base, 1, json!(address.to_string().to_lowercase()));
-        vec![
-            baseline(input, ids),
-            member(Role::Variant, "an unknown EntryPoint", with_address(invented), ids),
-            member(Role::Variant, "an EntryPoint with other digits in the middle", with_address(alike), ids),
-        ]
-    },
-);
+)
+.of(Bases::EveryKind, Rounds::scaled(2), |input, ids| {
+    let invented = Address::repeat_byte(0xe7 - u8::try_from(input.round % 9).unwrap_or(0));
+    let mut alike = version(input.pair).address();
+    alike[7..13].iter_mut().for_each(|byte| *byte = !*byte);
+    let with_address =
+        |address: Address| with_param(input.base, 1, json!(address.to_string().to_lowercase()));
+    vec![
+        baseline(input, ids),
+        member(Role::Variant, "an unknown EntryPoint", with_address(invented), ids),
+        member(Role::Variant, "an EntryPoint with other digits in the middle", with_address(alike), ids),
+    ]
+});
 
 /// An operation in the form of 0.7 with EntryPoint 0.6. The reverse may be an alias.
-pub(crate) static OTHER_OPERATION: Relation = Relation::new(
-    "other-operation",
-    "data for EntryPoint 0.6, then with an operation in the form of 0.7",
-    Bases::These(&[Base::accepted(kinds::DATA_06)]),
-    Rounds::scaled(4),
-    |input, ids| {
-        let other = without(input.base, OPERATION, "initCode");
-        let other = of_new_account(&other, EntryPointVersion::V07, input.round);
-        vec![baseline(input, ids), member(Role::Malformed, "an operation in the form of 0.7", other, ids)]
-    },
-);
+pub(crate) static OTHER_OPERATION: Relation =
+    Relation::new("other-operation", "data for EntryPoint 0.6, then with an operation in the form of 0.7")
+        .of(Bases::These(&[Base::accepted(kinds::DATA_06)]), Rounds::scaled(4), |input, ids| {
+            let other = without(input.base, OPERATION, "initCode");
+            let other = of_new_account(&other, EntryPointVersion::V07, input.round);
+            vec![baseline(input, ids), member(Role::Malformed, "an operation in the form of 0.7", other, ids)]
+        });
 
 /// A request whose answer the text leaves open.
 pub(crate) struct Probe {
@@ -1018,21 +967,15 @@ const fn probe(clause: &'static str, label: &'static str, change: fn(&Value) -> 
 }
 
 /// Requests whose answer the text leaves open, each after an ordinary one.
-pub(crate) static PROBES: Relation = Relation::new(
-    "probes",
-    "requests whose answer the text leaves open: unknown context, foreign chain, params and ids in other forms",
-    Bases::These(&[
+pub(crate) static PROBES: Relation = Relation::new("probes", "requests whose answer the text leaves open: unknown context, foreign chain, params and ids in other forms").of(Bases::These(&[
         Base::accepted(kinds::STUB_07),
         Base::accepted(kinds::DATA_07),
         Base::accepted(kinds::DATA_06),
-    ]),
-    Rounds::for_each(OPEN),
-    |input, ids| {
+    ]), Rounds::for_each(OPEN), |input, ids| {
         let probe = item_of_round(input, OPEN);
         let changed = (probe.change)(&with(input.base, "", "id", ids.next_id()));
         vec![baseline(input, ids), with_own_id(Role::Probe, probe.label, &changed)]
-    },
-);
+    });
 
 #[cfg(test)]
 mod tests {

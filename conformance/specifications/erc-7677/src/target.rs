@@ -9,11 +9,9 @@ use std::{
 use alloy_primitives::Address;
 use paymaster_engine::{
     json::number::is_exact_integer,
-    knowledge::{BaseSource, Discover, Expectation, Knowledge, Learn, Requirement, Statement},
+    knowledge::{Expectation, Knowledge, Learn, Requirement, Statement},
     message::request::{Call, ParsedRequest},
     rules::{MissingLine, View},
-    specification::Specification,
-    spending::SpendingLimits,
 };
 use paymaster_ethereum::{ContractKind, EntryPointVersion};
 use paymaster_exchange::Exchange;
@@ -44,7 +42,7 @@ pub struct Target {
     pub refused_clients: BTreeSet<&'static str>,
     /// Whether a node is asked what the contract accepts.
     #[serde(skip)]
-    pub(crate) has_node: bool,
+    pub(crate) on_chain: bool,
 }
 
 /// What the answers of a target showed.
@@ -330,9 +328,7 @@ impl From<Profile> for Arc<dyn Knowledge> {
 }
 
 impl Knowledge for Target {
-    fn specification(&self) -> &'static Specification {
-        &SPECIFICATION
-    }
+    paymaster_engine::knowledge_of_fields!();
 
     fn bundler(&self) -> Option<String> {
         self.profile.contract.bundler.clone()
@@ -351,15 +347,6 @@ impl Knowledge for Target {
         version.is_some_and(|version| self.is_refused(version, &request["params"][0]))
     }
 
-    fn source(&self, seed: u64) -> BaseSource {
-        let mut source = Source::new(seed, self);
-        Box::new(move |wanted| source.base(wanted))
-    }
-
-    fn refused_clients(&self) -> &BTreeSet<&'static str> {
-        &self.refused_clients
-    }
-
     fn may_serve(&self, kind: Kind) -> bool {
         self.sends(version(kind))
     }
@@ -367,12 +354,6 @@ impl Knowledge for Target {
     fn excludes(&self, kind: Kind) -> bool {
         let listed = &self.profile.service.entry_points;
         !listed.is_empty() && !listed.contains(&version(kind).to_string())
-    }
-
-    fn may_vary_operations(&self) -> bool {
-        let operations = &self.profile.operations;
-        operations.accepts == Accepts::Any
-            || operations.accepts == Accepts::Unknown && operations.sponsorable.is_empty()
     }
 
     fn knows(&self, line: &MissingLine) -> bool {
@@ -432,26 +413,10 @@ impl Knowledge for Target {
         })
     }
 
-    fn with_chain(&self, has_node: bool) -> Arc<dyn Knowledge> {
-        Arc::new(Self { has_node, ..self.clone() })
-    }
-
     fn with_pins_of(&self, other: &dyn Knowledge) -> Arc<dyn Knowledge> {
         let mut profile = self.profile.clone();
         profile.service = Self::of(other).profile.service.clone();
         Arc::new(Self { profile, ..self.clone() })
-    }
-
-    fn spending_limits(&self) -> SpendingLimits {
-        let operations = &self.profile.operations;
-        SpendingLimits { sponsorships: operations.max_sponsorships, cost: operations.max_cost }
-    }
-
-    fn with_spending_limits(&self, limits: SpendingLimits) -> Arc<dyn Knowledge> {
-        let mut limited = self.clone();
-        let operations = &mut limited.profile.operations;
-        (operations.max_sponsorships, operations.max_cost) = (limits.sponsorships, limits.cost);
-        Arc::new(limited)
     }
 
     fn expected(&self) -> Arc<dyn Knowledge> {
@@ -460,25 +425,8 @@ impl Knowledge for Target {
         Arc::new(expected)
     }
 
-    fn with_refused_clients(&self, refused_clients: BTreeSet<&'static str>) -> Arc<dyn Knowledge> {
-        Arc::new(Self { refused_clients, ..self.clone() })
-    }
-
-    fn discovery(&self, seed: u64) -> Box<dyn Discover> {
-        Box::new(Discovery::new(self.clone(), seed))
-    }
-
     fn learner(&self) -> Box<dyn Learn> {
         Box::new(Learner(self.clone()))
-    }
-
-    fn saved(&self) -> Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    fn is_same(&self, other: &dyn Knowledge) -> bool {
-        let other: &dyn Any = other;
-        other.downcast_ref() == Some(self)
     }
 }
 

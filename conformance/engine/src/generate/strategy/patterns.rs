@@ -17,81 +17,72 @@ use crate::generate::{
 /// Longest byte string that is drawn, boundary values aside, in bytes.
 const MOST_BYTES: usize = 100;
 
+/// How one string is drawn.
+type Draw = fn(&mut TestRng) -> String;
+
+const KNOWN: [(&str, Draw); 10] = [
+    ("^0x[0-9a-fA-F]{40}$", |rng| any_case(rng, 20)),
+    // An address, or the short form that stands for a delegation by EIP-7702.
+    (
+        "^0x(?:[0-9a-fA-F]{40}|7702)$",
+        |rng| {
+            if rng.chance(20) { "0x7702".to_owned() } else { any_case(rng, 20) }
+        },
+    ),
+    ("^0x[0-9a-fA-F]{40}(?:[0-9a-fA-F]{2})*$", |rng| bytes(rng, 20)),
+    ("^0x[0-9a-fA-F]+$", |rng| amount(rng, boundary::Notation::Hex)),
+    ("^0x(?:[0-9a-fA-F]{2})*$", |rng| {
+        if !rng.chance(boundary::PERCENT) {
+            return bytes(rng, 0);
+        }
+        let length = boundary::byte_length(rng);
+        any_case(rng, length)
+    }),
+    ("^0x(?:[0-9a-fA-F]{2})+$", |rng| bytes(rng, 1)),
+    ("^[0-9]+$", |rng| rng.magnitude().to_string()),
+    ("^[0-9]+\\.[0-9]+\\.[0-9]+$", |rng| format!("{}.{}.{}", rng.below(10), rng.below(20), rng.below(100))),
+    ("^(?:[0-9]+|0x[0-9a-fA-F]+)$", |rng| {
+        if rng.chance(50) { rng.magnitude().to_string() } else { format!("{:#x}", rng.magnitude()) }
+    }),
+    ("^[A-Za-z][A-Za-z0-9+.-]*:\\S+$", url),
+];
+
 /// A pattern that strings are drawn from.
 pub(super) enum Pattern {
-    Address,
-    /// An address, or the short form that stands for a delegation by EIP-7702.
-    AddressOr7702,
-    AddressAndBytes,
-    Quantity,
-    Bytes,
-    SomeBytes,
-    Digits,
-    Version,
-    DigitsOrQuantity,
-    Url,
-    Amount,
+    Known(Draw),
     Other(BoxedStrategy<String>),
 }
 
 impl Pattern {
     pub(super) fn read(text: &str, place: &Place) -> Result<Self, Unsupported> {
-        Ok(match text {
-            "^0x[0-9a-fA-F]{40}$" => Self::Address,
-            "^0x(?:[0-9a-fA-F]{40}|7702)$" => Self::AddressOr7702,
-            "^0x[0-9a-fA-F]{40}(?:[0-9a-fA-F]{2})*$" => Self::AddressAndBytes,
-            "^0x[0-9a-fA-F]+$" => Self::Quantity,
-            "^0x(?:[0-9a-fA-F]{2})*$" => Self::Bytes,
-            "^0x(?:[0-9a-fA-F]{2})+$" => Self::SomeBytes,
-            "^[0-9]+$" => Self::Digits,
-            "^[0-9]+\\.[0-9]+\\.[0-9]+$" => Self::Version,
-            "^(?:[0-9]+|0x[0-9a-fA-F]+)$" => Self::DigitsOrQuantity,
-            "^[A-Za-z][A-Za-z0-9+.-]*:\\S+$" => Self::Url,
-            // The pattern is too long to repeat here. Tests of the document check its bound.
-            _ if place.document == "amount" => Self::Amount,
-            other => {
-                let bare = other.trim_start_matches('^').trim_end_matches('$');
-                let strategy = string_regex(bare)
-                    .map_err(|cause| place.unsupported(&format!("the pattern {other:?} ({cause})")))?;
-                Self::Other(strategy.boxed())
-            }
-        })
+        if let Some((_, draw)) = KNOWN.iter().find(|(known, _)| *known == text) {
+            return Ok(Self::Known(*draw));
+        }
+        // The pattern is too long to repeat here. Tests of the document check its bound.
+        if place.document == "amount" {
+            return Ok(Self::Known(|rng| {
+                let notation = *rng.pick(&[boundary::Notation::Decimal, boundary::Notation::Hex]);
+                amount(rng, notation)
+            }));
+        }
+        let bare = text.trim_start_matches('^').trim_end_matches('$');
+        let strategy = string_regex(bare)
+            .map_err(|cause| place.unsupported(&format!("the pattern {text:?} ({cause})")))?;
+        Ok(Self::Other(strategy.boxed()))
     }
 
     pub(super) fn draw(&self, runner: &mut TestRunner) -> Result<String, Reason> {
-        let rng = runner.rng();
-        Ok(match self {
-            Self::AddressOr7702 if rng.chance(20) => "0x7702".to_owned(),
-            Self::Address | Self::AddressOr7702 => any_case(rng, 20),
-            Self::AddressAndBytes => {
-                let length = rng.count(20, MOST_BYTES);
-                any_case(rng, length)
-            }
-            Self::Quantity => amount(rng, boundary::Notation::Hex),
-            Self::Bytes => {
-                let length = if rng.chance(boundary::PERCENT) {
-                    boundary::byte_length(rng)
-                } else {
-                    rng.count(0, MOST_BYTES)
-                };
-                any_case(rng, length)
-            }
-            Self::SomeBytes => {
-                let length = rng.count(1, MOST_BYTES);
-                any_case(rng, length)
-            }
-            Self::Digits => rng.magnitude().to_string(),
-            Self::Version => format!("{}.{}.{}", rng.below(10), rng.below(20), rng.below(100)),
-            Self::DigitsOrQuantity if rng.chance(50) => rng.magnitude().to_string(),
-            Self::DigitsOrQuantity => format!("{:#x}", rng.magnitude()),
-            Self::Url => url(rng),
-            Self::Amount => {
-                let notation = *rng.pick(&[boundary::Notation::Decimal, boundary::Notation::Hex]);
-                amount(rng, notation)
-            }
-            Self::Other(strategy) => strategy.new_tree(runner)?.current(),
-        })
+        match self {
+            Self::Known(draw) => Ok(draw(runner.rng())),
+            Self::Other(strategy) => Ok(strategy.new_tree(runner)?.current()),
+        }
     }
+}
+
+/// At least so many bytes, boundary values aside.
+fn bytes(rng: &mut TestRng, least: usize) -> String {
+    let length = rng.count(least, MOST_BYTES);
+    any_case(rng, length)
 }
 
 /// Bytes in lower, upper or mixed case.

@@ -115,7 +115,7 @@ fn is_of_the_signer(view: &View<'_>, knowledge: &dyn Knowledge) -> bool {
 fn signature(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), String>> {
     let found = by_profile(view, knowledge)?;
     // The profile may name another kind of contract, or another signer, than the contract has. Where a node can be asked, the contract decides.
-    let is_undecided = Target::of(knowledge).has_node && (view.on_chain.is_none() || is_delegated(view));
+    let is_undecided = Target::of(knowledge).on_chain && (view.on_chain.is_none() || is_delegated(view));
     (found.is_ok() || !(is_accepted(view) || is_undecided)).then_some(found)
 }
 

@@ -11,37 +11,30 @@ use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 /// Valid calls of all four pairs.
-pub static CALLS: Relation = Relation::new(
-    "calls",
-    "single valid calls, every lawful mix of tokens",
-    Bases::These(&[
-        base::any_tokens(kinds::QUOTE_SPONSORED),
-        base::any_tokens(kinds::QUOTE_ERC20),
-        base::any_tokens(kinds::SPONSOR_SPONSORED),
-        base::any_tokens(kinds::SPONSOR_ERC20),
-    ]),
-    Rounds::Share(100),
-    single,
-)
-.first(2);
+pub static CALLS: Relation = Relation::new("calls", "single valid calls, every lawful mix of tokens")
+    .of(
+        Bases::These(&[
+            base::any_tokens(kinds::QUOTE_SPONSORED),
+            base::any_tokens(kinds::QUOTE_ERC20),
+            base::any_tokens(kinds::SPONSOR_SPONSORED),
+            base::any_tokens(kinds::SPONSOR_ERC20),
+        ]),
+        Rounds::Share(100),
+        single,
+    )
+    .first(2);
 
 /// Valid calls whose operation the target does not sponsor.
-pub static REFUSED_CALLS: Relation = Relation::new(
-    "refused-calls",
-    "single valid calls of operations that cannot be sponsored",
-    Bases::These(&[base::refused(kinds::QUOTE_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]),
-    Rounds::Share(60),
-    single,
-);
+pub static REFUSED_CALLS: Relation =
+    Relation::new("refused-calls", "single valid calls of operations that cannot be sponsored").of(
+        Bases::These(&[base::refused(kinds::QUOTE_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]),
+        Rounds::Share(60),
+        single,
+    );
 
 /// The operation that is not sponsored, in each form in which an accepted one is sent. A target may refuse such a form, and must not
 /// sponsor it.
-pub static REFUSED_FORMS: Relation = Relation::new(
-    "refused-forms",
-    "calls of operations that cannot be sponsored, in each served form, with other gas limits, fees, accounts and the other name of the mode",
-    Bases::These(&[base::refused(kinds::QUOTE_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]),
-    Rounds::Scaled { most: 4, least: 1 },
-    |input, ids| {
+pub static REFUSED_FORMS: Relation = Relation::new("refused-forms", "calls of operations that cannot be sponsored, in each served form, with other gas limits, fees, accounts and the other name of the mode").of(Bases::These(&[base::refused(kinds::QUOTE_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]), Rounds::Scaled { most: 4, least: 1 }, |input, ids| {
         let (pair, base) = (input.pair, input.base);
         let context = Context::of(input.context);
         let mut forms = vec![("the plain form".to_owned(), base.clone())];
@@ -82,34 +75,32 @@ pub static REFUSED_FORMS: Relation = Relation::new(
             }
         }
         forms.into_iter().map(|(label, request)| member(Role::Call, label, request, ids)).collect()
-    },
-);
+    });
 
 /// Calls in token mode whose operation the target does not sponsor: section 4.2, rule 6, allows no refusal of a supported token.
-pub static REFUSED_IN_TOKEN_MODE: Relation = Relation::new(
-    "refused-in-token-mode",
-    "calls in token mode of operations that cannot be sponsored",
-    Bases::These(&[base::refused(kinds::QUOTE_ERC20), base::refused(kinds::SPONSOR_ERC20)]),
-    Rounds::Share(8),
-    single,
-);
+pub static REFUSED_IN_TOKEN_MODE: Relation =
+    Relation::new("refused-in-token-mode", "calls in token mode of operations that cannot be sponsored").of(
+        Bases::These(&[base::refused(kinds::QUOTE_ERC20), base::refused(kinds::SPONSOR_ERC20)]),
+        Rounds::Share(8),
+        single,
+    );
 
 /// Valid calls of the three pairs whose result carries paymasterAndData, which is simulated on a chain. They are few, because each takes
 /// several calls of the chain; there are none without a chain.
-pub static ON_CHAIN: Relation = Relation::new(
-    "on-chain",
-    "single valid calls whose paymasterAndData is simulated on a chain",
-    Bases::These(&[
-        Base::accepted(kinds::QUOTE_SPONSORED),
-        Base::accepted(kinds::SPONSOR_SPONSORED),
-        Base::accepted(kinds::SPONSOR_ERC20),
-    ]),
-    Rounds::Fixed(8),
-    |input, ids| {
-        if Context::of(input.context).on_chain { single(input, ids) } else { Vec::new() }
-    },
-)
-.simulated(on_chain::simulation);
+pub static ON_CHAIN: Relation =
+    Relation::new("on-chain", "single valid calls whose paymasterAndData is simulated on a chain")
+        .of(
+            Bases::These(&[
+                Base::accepted(kinds::QUOTE_SPONSORED),
+                Base::accepted(kinds::SPONSOR_SPONSORED),
+                Base::accepted(kinds::SPONSOR_ERC20),
+            ]),
+            Rounds::Fixed(8),
+            |input, ids| {
+                if Context::of(input.context).on_chain { single(input, ids) } else { Vec::new() }
+            },
+        )
+        .simulated(on_chain::simulation);
 
 fn single(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     with_variations(input, input.base.clone(), "", ids)

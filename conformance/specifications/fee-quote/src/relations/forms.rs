@@ -23,19 +23,17 @@ use crate::{
 pub static CLIENT_FORMS: Relation = Relation::new(
     "client-forms",
     "the same call as published clients write it: hex amounts, additional members, both info objects",
-    Bases::EveryKind,
-    Rounds::for_each(forms::CLIENT_FORMS),
-    |input, ids| {
-        let form = item_of_round(input, forms::CLIENT_FORMS);
-        let info = Context::of(input.context).sponsorship_info();
-        let Some(request) = form.of(input.base, input.pair, &info) else {
-            return Vec::new();
-        };
-        let label = format!("as written by {} ({})", form.clients, form.name);
-        let plain = baseline(input, ids);
-        alternately(&plain, &member(Role::Variant, label, request, ids))
-    },
-);
+)
+.of(Bases::EveryKind, Rounds::for_each(forms::CLIENT_FORMS), |input, ids| {
+    let form = item_of_round(input, forms::CLIENT_FORMS);
+    let info = Context::of(input.context).sponsorship_info();
+    let Some(request) = form.of(input.base, input.pair, &info) else {
+        return Vec::new();
+    };
+    let label = format!("as written by {} ({})", form.clients, form.name);
+    let plain = baseline(input, ids);
+    alternately(&plain, &member(Role::Variant, label, request, ids))
+});
 
 /// A call with the request headers of published clients.
 pub static HEADERS: Relation =
@@ -45,6 +43,8 @@ pub static HEADERS: Relation =
 pub static LETTER_CASE: Relation = Relation::new(
     "letter-case",
     "the same call with senders and tokens in lower case, with the checksum of EIP-55 and in capital letters",
+)
+.of(
     Bases::These(&[
         base::sponsored(kinds::SPONSOR_SPONSORED),
         base::refused(kinds::SPONSOR_SPONSORED),
@@ -79,30 +79,27 @@ pub static LETTER_CASE: Relation = Relation::new(
 pub static OPTIONAL_MEMBERS: Relation = Relation::new(
     "optional-members",
     "the same call with null in place of each optional member, and without each",
-    Bases::EveryKind,
-    Rounds::scaled(2),
-    |input, ids| {
-        let mut members = vec![baseline(input, ids)];
-        let mut probe =
-            |label: String, request: Value| members.push(member(Role::Probe, label, request, ids));
-        // By turns, so that a run of few cases has both of every member with some pair.
-        let is_null = |place: usize| (place + input.round as usize).is_multiple_of(2);
-        for (place, (parent, name)) in optional(input.pair).into_iter().enumerate() {
-            if is_null(place) {
-                probe(format!("{NULL_AS}{name}"), with(input.base, parent, name, Value::Null));
-            } else {
-                probe(format!("{WITHOUT}{name}"), without(input.base, parent, name));
-            }
+)
+.of(Bases::EveryKind, Rounds::scaled(2), |input, ids| {
+    let mut members = vec![baseline(input, ids)];
+    let mut probe = |label: String, request: Value| members.push(member(Role::Probe, label, request, ids));
+    // By turns, so that a run of few cases has both of every member with some pair.
+    let is_null = |place: usize| (place + input.round as usize).is_multiple_of(2);
+    for (place, (parent, name)) in optional(input.pair).into_iter().enumerate() {
+        if is_null(place) {
+            probe(format!("{NULL_AS}{name}"), with(input.base, parent, name, Value::Null));
+        } else {
+            probe(format!("{WITHOUT}{name}"), without(input.base, parent, name));
         }
-        // The info object of the other mode, which some clients send empty.
-        let other = match Mode::of(input.pair) {
-            Mode::Sponsored => "tokenInfo",
-            Mode::Erc20 => "sponsorshipInfo",
-        };
-        probe(format!("{NULL_AS}{other}"), with(input.base, MODE, other, Value::Null));
-        members
-    },
-);
+    }
+    // The info object of the other mode, which some clients send empty.
+    let other = match Mode::of(input.pair) {
+        Mode::Sponsored => "tokenInfo",
+        Mode::Erc20 => "sponsorshipInfo",
+    };
+    probe(format!("{NULL_AS}{other}"), with(input.base, MODE, other, Value::Null));
+    members
+});
 
 /// Before the name of the member, in the label of a request with null in its place.
 pub(crate) const NULL_AS: &str = "null as ";

@@ -14,6 +14,8 @@ use serde_json::{Map, Number, Value};
 pub static NOTATION: Relation = Relation::new(
     "notation",
     "the same call with members in another order, with white space, with escaped strings",
+)
+.of(
     Bases::These(&[
         Base::accepted(kinds::QUOTE_SPONSORED),
         base::unsupported_token(kinds::QUOTE_ERC20),

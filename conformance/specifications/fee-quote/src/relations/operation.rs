@@ -24,50 +24,43 @@ use crate::{
 pub static GAS_FIELDS: Relation = Relation::new(
     "gas-fields",
     "all eight combinations of the three optional gas limits when sponsoring in token mode",
-    Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]),
-    Rounds::scaled(16),
-    |input, ids| {
-        let left_out: Vec<&str> =
-            (0..3).filter(|bit| input.round >> bit & 1 == 1).map(|bit| GAS[bit]).collect();
-        if left_out.is_empty() {
-            return vec![baseline(input, ids)];
-        }
-        let mut request = input.base.clone();
-        for name in &left_out {
-            remove(&mut request, OPERATION, name);
-        }
-        with_baseline(input, ids, format!("without {}", left_out.join(", ")), request)
-    },
 )
+.of(Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]), Rounds::scaled(16), |input, ids| {
+    let left_out: Vec<&str> = (0..3).filter(|bit| input.round >> bit & 1 == 1).map(|bit| GAS[bit]).collect();
+    if left_out.is_empty() {
+        return vec![baseline(input, ids)];
+    }
+    let mut request = input.base.clone();
+    for name in &left_out {
+        remove(&mut request, OPERATION, name);
+    }
+    with_baseline(input, ids, format!("without {}", left_out.join(", ")), request)
+})
 .first(4);
 
 /// The nine listed members, compared with the same and the members that some clients add.
 pub static LISTED_FIELDS: Relation = Relation::new(
     "listed-fields",
     "the listed members of the operation alone, beside the same with signature and paymasterAndData",
-    Bases::EveryKind,
-    Rounds::Fixed(3),
-    |input, ids| {
-        let full = with(input.base, OPERATION, "paymasterAndData", "0x");
-        let full = with(&full, OPERATION, "signature", "0x");
-        // The baseline has more members than the specification lists: a target that serves it must serve the listed members alone.
-        compared(
-            ids,
-            ("with signature and paymasterAndData", full),
-            ("only the listed members of the operation", input.base.clone()),
-        )
-    },
-);
+)
+.of(Bases::EveryKind, Rounds::Fixed(3), |input, ids| {
+    let full = with(input.base, OPERATION, "paymasterAndData", "0x");
+    let full = with(&full, OPERATION, "signature", "0x");
+    // The baseline has more members than the specification lists: a target that serves it must serve the listed members alone.
+    compared(
+        ids,
+        ("with signature and paymasterAndData", full),
+        ("only the listed members of the operation", input.base.clone()),
+    )
+});
 
 /// Every row of the table of ordinary sizes: a request just inside it, one well within it, and one just beyond. What is beyond may be
 /// refused, so that the form of its answer alone is judged.
 pub static SIZES: Relation = Relation::new(
     "sizes",
     "the same call with one part just inside its ordinary or promised size, well within it, and just beyond",
-    Bases::EveryKind,
-    Rounds::Scaled { most: 11, least: 4 },
-    sizes,
-);
+)
+.of(Bases::EveryKind, Rounds::Scaled { most: 11, least: 4 }, sizes);
 
 fn sizes(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let context = Context::of(input.context);
@@ -100,36 +93,28 @@ fn sizes(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 pub static NONCES: Relation = Relation::new(
     "nonces",
     "nonces at the edges of 32, 53, 64, 128 and 256 bits, with keys of 160 and 192 bits",
-    Bases::EveryKind,
-    Rounds::Scaled { most: 11, least: 5 },
-    nonces,
-);
+)
+.of(Bases::EveryKind, Rounds::Scaled { most: 11, least: 5 }, nonces);
 
 /// Gas limits and fees at the edges. Section 2.2 gives no range, so an error is lawful: only the form of the answer is judged.
 pub static AMOUNTS: Relation = Relation::new(
     "amounts",
     "gas limits and fees of zero and at the edges of 53, 64 and 256 bits, each alone and all together",
-    Bases::EveryKind,
-    Rounds::scaled(4),
-    amounts,
-);
+)
+.of(Bases::EveryKind, Rounds::scaled(4), amounts);
 
 /// Accounts that are not deployed yet.
 pub static INIT_CODE: Relation = Relation::new(
     "init-code",
     "the same call with an initCode that is not empty",
-    Bases::EveryKind,
-    Rounds::scaled(6),
-    |input, ids| {
-        let bytes = *item_of_round(input, &[20_usize, 88, 21, 300, 1_000, 64]);
-        changed(input, ids, "initCode", &hex(bytes, input.round), format!("initCode of {bytes} bytes"))
-    },
-);
+)
+.of(Bases::EveryKind, Rounds::scaled(6), |input, ids| {
+    let bytes = *item_of_round(input, &[20_usize, 88, 21, 300, 1_000, 64]);
+    changed(input, ids, "initCode", &hex(bytes, input.round), format!("initCode of {bytes} bytes"))
+});
 
 /// Call data from empty to large.
-pub static CALL_DATA: Relation = Relation::new(
-    "call-data",
-    "call data from none to 24 kilobytes",
+pub static CALL_DATA: Relation = Relation::new("call-data", "call data from none to 24 kilobytes").of(
     Bases::EveryKind,
     Rounds::scaled(7),
     |input, ids| {

@@ -18,89 +18,82 @@ use crate::{
 };
 
 /// A call in every reading of each ambiguity.
-pub static DIALECT_PROBES: Relation = Relation::new(
-    "dialect-probes",
-    "the same call in each reading of what the specification leaves open",
-    Bases::EveryKind,
-    Rounds::scaled(2),
-    |input, ids| {
-        let (pair, base) = (input.pair, input.base);
-        let mut probes = vec![
-            (Probe::VERSION_2_0, with(base, "", "jsonrpc", "2.0")),
-            (Probe::VERSION_2_0_0, with(base, "", "jsonrpc", "2.0.0")),
-        ];
-        if Mode::of(pair) == Mode::Sponsored {
-            probes.push((Probe::MODE_SPONSORED, with(base, MODE, "mode", "SPONSORED")));
-            probes.push((Probe::MODE_SPONSORSHIP, with(base, MODE, "mode", "SPONSORSHIP")));
-        }
-        if pair == kinds::SPONSOR_ERC20 {
-            let own =
-                &base["params"][1]["tokenInfo"][Context::of(input.context).dialect.fee_token_member.as_str()];
-            for probe in [Probe::FEE_TOKEN_ADDRESS, Probe::TOKEN_ADDRESS] {
-                probes.push((probe, with(base, MODE, "tokenInfo", json!({ probe.0: own }))));
+pub static DIALECT_PROBES: Relation =
+    Relation::new("dialect-probes", "the same call in each reading of what the specification leaves open")
+        .of(Bases::EveryKind, Rounds::scaled(2), |input, ids| {
+            let (pair, base) = (input.pair, input.base);
+            let mut probes = vec![
+                (Probe::VERSION_2_0, with(base, "", "jsonrpc", "2.0")),
+                (Probe::VERSION_2_0_0, with(base, "", "jsonrpc", "2.0.0")),
+            ];
+            if Mode::of(pair) == Mode::Sponsored {
+                probes.push((Probe::MODE_SPONSORED, with(base, MODE, "mode", "SPONSORED")));
+                probes.push((Probe::MODE_SPONSORSHIP, with(base, MODE, "mode", "SPONSORSHIP")));
             }
-        }
-        probes.extend([
-            (Probe::DECIMAL_AMOUNTS, rewritten(base, Notation::Decimal)),
-            (Probe::HEX_AMOUNTS, rewritten(base, Notation::Hex)),
-            (Probe::INTEGER_AMOUNTS, rewritten(base, Notation::Integer)),
-        ]);
-        probed(input, ids, probes.into_iter().map(|(probe, request)| (probe.0, request)))
-    },
-);
+            if pair == kinds::SPONSOR_ERC20 {
+                let own = &base["params"][1]["tokenInfo"]
+                    [Context::of(input.context).dialect.fee_token_member.as_str()];
+                for probe in [Probe::FEE_TOKEN_ADDRESS, Probe::TOKEN_ADDRESS] {
+                    probes.push((probe, with(base, MODE, "tokenInfo", json!({ probe.0: own }))));
+                }
+            }
+            probes.extend([
+                (Probe::DECIMAL_AMOUNTS, rewritten(base, Notation::Decimal)),
+                (Probe::HEX_AMOUNTS, rewritten(base, Notation::Hex)),
+                (Probe::INTEGER_AMOUNTS, rewritten(base, Notation::Integer)),
+            ]);
+            probed(input, ids, probes.into_iter().map(|(probe, request)| (probe.0, request)))
+        });
 
 /// Calls about which the specification is silent.
 pub static BEHAVIOUR_PROBES: Relation = Relation::new(
     "behaviour-probes",
     "calls whose answer the specification does not show",
-    Bases::EveryKind,
-    Rounds::scaled(2),
-    |input, ids| {
-        let (pair, base) = (input.pair, input.base);
-        let with_token_info = |info| with(base, MODE, "tokenInfo", info);
-        let signed = with(base, OPERATION, "signature", "0x");
-        let mut probes = vec![(Probe::SIGNATURE.0, with(&signed, OPERATION, "paymasterAndData", "0x"))];
-        if pair != kinds::SPONSOR_ERC20 {
-            let request = GAS.iter().fold(base.clone(), |request, name| without(&request, OPERATION, name));
-            let in_token_mode = "without the gas limits, in token mode";
-            let label =
-                if Mode::of(pair) == Mode::Sponsored { Probe::NO_GAS_LIMITS.0 } else { in_token_mode };
-            probes.push((label, request));
+)
+.of(Bases::EveryKind, Rounds::scaled(2), |input, ids| {
+    let (pair, base) = (input.pair, input.base);
+    let with_token_info = |info| with(base, MODE, "tokenInfo", info);
+    let signed = with(base, OPERATION, "signature", "0x");
+    let mut probes = vec![(Probe::SIGNATURE.0, with(&signed, OPERATION, "paymasterAndData", "0x"))];
+    if pair != kinds::SPONSOR_ERC20 {
+        let request = GAS.iter().fold(base.clone(), |request, name| without(&request, OPERATION, name));
+        let in_token_mode = "without the gas limits, in token mode";
+        let label = if Mode::of(pair) == Mode::Sponsored { Probe::NO_GAS_LIMITS.0 } else { in_token_mode };
+        probes.push((label, request));
+    }
+    probes.push((Probe::NO_INIT_CODE.0, without(base, OPERATION, "initCode")));
+    let request = with(&rewritten(base, Notation::Hex), MODE, "calculateGasLimits", false);
+    probes.push(("hex amounts, calculateGasLimits false", request));
+    if Mode::of(pair) == Mode::Sponsored {
+        let deep = (0..40).fold(json!({}), |inside, _| json!({ "in": inside }));
+        probes.push(("webhookData 40 objects deep", with(base, SPONSORSHIP_INFO, "webhookData", deep)));
+    }
+    if pair == kinds::SPONSOR_SPONSORED {
+        probes.push(("expiryDuration 0", with(base, MODE, "expiryDuration", 0)));
+    }
+    if Method::of(pair) == Method::GetFeeQuoteOrData {
+        probes.push((Probe::NO_MODE.0, without(base, MODE, "mode")));
+    }
+    if pair == kinds::QUOTE_ERC20 {
+        probes.push((Probe::EMPTY_TOKEN_INFO.0, with_token_info(json!({}))));
+        probes.push((Probe::EMPTY_TOKEN_LIST.0, with_token_info(json!({"tokenList": []}))));
+        let supported = Context::of(input.context).tokens_with(Support::Supported).next();
+        let unsupported = Context::of(input.context).tokens_with(Support::Unsupported).next();
+        if let (Some(known), Some(unknown)) = (supported, unsupported) {
+            let info = json!({"tokenList": [known, unknown]});
+            probes.push((Probe::LIST_ALONE.0, with_token_info(info)));
         }
-        probes.push((Probe::NO_INIT_CODE.0, without(base, OPERATION, "initCode")));
-        let request = with(&rewritten(base, Notation::Hex), MODE, "calculateGasLimits", false);
-        probes.push(("hex amounts, calculateGasLimits false", request));
-        if Mode::of(pair) == Mode::Sponsored {
-            let deep = (0..40).fold(json!({}), |inside, _| json!({ "in": inside }));
-            probes.push(("webhookData 40 objects deep", with(base, SPONSORSHIP_INFO, "webhookData", deep)));
+        if let Some(known) = supported {
+            let info = json!({"preferredToken": known, "tokenList": []});
+            probes.push(("preferredToken beside an empty tokenList", with_token_info(info)));
+            let info = json!({"preferredToken": null, "tokenList": [known]});
+            probes.push(("preferredToken null beside a tokenList", with_token_info(info)));
+            let info = json!({"preferredToken": known, "tokenList": [known, known]});
+            probes.push((Probe::REPEATED_TOKEN.0, with_token_info(info)));
         }
-        if pair == kinds::SPONSOR_SPONSORED {
-            probes.push(("expiryDuration 0", with(base, MODE, "expiryDuration", 0)));
-        }
-        if Method::of(pair) == Method::GetFeeQuoteOrData {
-            probes.push((Probe::NO_MODE.0, without(base, MODE, "mode")));
-        }
-        if pair == kinds::QUOTE_ERC20 {
-            probes.push((Probe::EMPTY_TOKEN_INFO.0, with_token_info(json!({}))));
-            probes.push((Probe::EMPTY_TOKEN_LIST.0, with_token_info(json!({"tokenList": []}))));
-            let supported = Context::of(input.context).tokens_with(Support::Supported).next();
-            let unsupported = Context::of(input.context).tokens_with(Support::Unsupported).next();
-            if let (Some(known), Some(unknown)) = (supported, unsupported) {
-                let info = json!({"tokenList": [known, unknown]});
-                probes.push((Probe::LIST_ALONE.0, with_token_info(info)));
-            }
-            if let Some(known) = supported {
-                let info = json!({"preferredToken": known, "tokenList": []});
-                probes.push(("preferredToken beside an empty tokenList", with_token_info(info)));
-                let info = json!({"preferredToken": null, "tokenList": [known]});
-                probes.push(("preferredToken null beside a tokenList", with_token_info(info)));
-                let info = json!({"preferredToken": known, "tokenList": [known, known]});
-                probes.push((Probe::REPEATED_TOKEN.0, with_token_info(info)));
-            }
-        }
-        probed(input, ids, probes)
-    },
-);
+    }
+    probed(input, ids, probes)
+});
 
 /// The label of a probe that an observer evaluates; the fingerprint shows it. The other probes are only judged for the form of their answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,18 +16,15 @@ use crate::{
 };
 
 /// Requests with the same operation and sponsorshipInfo, in which everything else changes.
-pub static DECISION: Relation = Relation::new(
-    "decision",
-    "the same operation and sponsorshipInfo with another id, expiryDuration, calculateGasLimits, unrelated members, and after other requests",
-    Bases::These(&[base::sponsored(kinds::SPONSOR_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]),
-    Rounds::scaled(22), // each of the steps twice
-    decision,
-);
+pub static DECISION: Relation = Relation::new("decision", "the same operation and sponsorshipInfo with another id, expiryDuration, calculateGasLimits, unrelated members, and after other requests").of(Bases::These(&[base::sponsored(kinds::SPONSOR_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]), Rounds::scaled(22), // each of the steps twice
+    decision);
 
 /// A request, others that differ from it in one thing, and the request again.
 pub static LATER: Relation = Relation::new(
     "later",
     "a call, the same with another token, mode, sender or the same id, and the first call again",
+)
+.of(
     Bases::These(&[
         base::sponsored(kinds::QUOTE_SPONSORED),
         Base::accepted(kinds::QUOTE_ERC20),
@@ -39,14 +36,14 @@ pub static LATER: Relation = Relation::new(
 );
 
 /// Different calls at the same time.
-pub static CONCURRENT: Relation = Relation::new(
-    "concurrent",
-    "calls with distinct ids, tokens, modes and methods at the same time",
-    Bases::These(&[Base::accepted(kinds::QUOTE_ERC20), base::sponsored(kinds::SPONSOR_SPONSORED)]),
-    Rounds::Scaled { most: 12, least: 3 },
-    concurrent,
-)
-.concurrent();
+pub static CONCURRENT: Relation =
+    Relation::new("concurrent", "calls with distinct ids, tokens, modes and methods at the same time")
+        .of(
+            Bases::These(&[Base::accepted(kinds::QUOTE_ERC20), base::sponsored(kinds::SPONSOR_SPONSORED)]),
+            Rounds::Scaled { most: 12, least: 3 },
+            concurrent,
+        )
+        .concurrent();
 
 /// A request that is sent after the baseline: role, label and body. Its id is replaced, except in the step at [`ID_STEPS`].
 type Step = (Role, String, Value);

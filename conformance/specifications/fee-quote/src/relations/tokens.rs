@@ -19,12 +19,7 @@ use crate::{
 };
 
 /// Sponsoring in token mode with a token that is not supported.
-pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(
-    "unsupported-fee-token",
-    "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address or ends within it",
-    Bases::These(&[base::unsupported_token(kinds::SPONSOR_ERC20)]),
-    Rounds::Share(90),
-    |input, ids| {
+pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new("unsupported-fee-token", "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address or ends within it").of(Bases::These(&[base::unsupported_token(kinds::SPONSOR_ERC20)]), Rounds::Share(90), |input, ids| {
         let mut request = input.base.clone();
         // A quoted token is not always an address.
         let mut known = Context::of(input.context).tokens_with(Support::Supported);
@@ -63,16 +58,16 @@ pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(
             _ => "an unsupported token",
         };
         with_variations(input, request, label, ids)
-    },
-);
+    });
 
 /// Sponsoring in token mode without a token.
 pub static ABSENT_FEE_TOKEN: Relation = Relation::new(
     "absent-fee-token",
     "sponsor requests in token mode without a token: no tokenInfo, an empty one, or a token of null or \"\"",
+)
+.of(
     Bases::These(&[base::any_tokens(kinds::SPONSOR_ERC20)]),
-    Rounds::Share(40),
-    // The shapes of a request that names no token address, one a round. The gas limits are all there, all absent, or partly absent.
+    Rounds::Share(40), // The shapes of a request that names no token address, one a round. The gas limits are all there, all absent, or partly absent.
     |input, ids| {
         let mut request = input.base.clone();
         let shapes = absent_tokens(input);
@@ -104,50 +99,42 @@ pub static ABSENT_FEE_TOKEN: Relation = Relation::new(
 pub static UNSUPPORTED_IN_QUOTE: Relation = Relation::new(
     "unsupported-in-quote",
     "the same quote with unsupported tokens added, in the list or preferred, up to all of them",
-    Bases::These(&[Base::accepted(kinds::QUOTE_ERC20)]),
-    Rounds::scaled(24),
-    |input, ids| {
-        let (Some(first), Some(second)) = (unsupported(input, 0), unsupported(input, 1)) else {
-            return Vec::new();
-        };
-        let mut request = input.base.clone();
-        let mut list = request["params"][1]["tokenInfo"]["tokenList"].as_array().cloned().unwrap_or_default();
-        let label = match input.round % 4 {
-            0 => {
-                list.insert(input.round as usize / 4 % (list.len() + 1), json!(first));
-                "an unsupported token in the list"
-            }
-            1 => {
-                set(&mut request, TOKEN_INFO, "preferredToken", json!(first));
-                "an unsupported preferred token"
-            }
-            2 => {
-                list.push(json!(first));
-                list.insert(0, json!(second));
-                "two unsupported tokens in the list"
-            }
-            _ => {
-                set(&mut request, TOKEN_INFO, "preferredToken", json!(first));
-                list = vec![json!(first), json!(second)];
-                "only unsupported tokens"
-            }
-        };
-        set(&mut request, TOKEN_INFO, "tokenList", Value::Array(list));
-        let mut members = with_baseline(input, ids, label, request);
-        let again = members.last().cloned();
-        members
-            .extend(again.map(|member| Member { label: format!("{label}, the same bytes again"), ..member }));
-        members
-    },
-);
+)
+.of(Bases::These(&[Base::accepted(kinds::QUOTE_ERC20)]), Rounds::scaled(24), |input, ids| {
+    let (Some(first), Some(second)) = (unsupported(input, 0), unsupported(input, 1)) else {
+        return Vec::new();
+    };
+    let mut request = input.base.clone();
+    let mut list = request["params"][1]["tokenInfo"]["tokenList"].as_array().cloned().unwrap_or_default();
+    let label = match input.round % 4 {
+        0 => {
+            list.insert(input.round as usize / 4 % (list.len() + 1), json!(first));
+            "an unsupported token in the list"
+        }
+        1 => {
+            set(&mut request, TOKEN_INFO, "preferredToken", json!(first));
+            "an unsupported preferred token"
+        }
+        2 => {
+            list.push(json!(first));
+            list.insert(0, json!(second));
+            "two unsupported tokens in the list"
+        }
+        _ => {
+            set(&mut request, TOKEN_INFO, "preferredToken", json!(first));
+            list = vec![json!(first), json!(second)];
+            "only unsupported tokens"
+        }
+    };
+    set(&mut request, TOKEN_INFO, "tokenList", Value::Array(list));
+    let mut members = with_baseline(input, ids, label, request);
+    let again = members.last().cloned();
+    members.extend(again.map(|member| Member { label: format!("{label}, the same bytes again"), ..member }));
+    members
+});
 
 /// Different operations that are paid in the same token, and one of them paid in another token where two are supported.
-pub static TOKEN_DATA: Relation = Relation::new(
-    "token-data",
-    "sponsor requests in token mode for one operation in two tokens, and for another one in the first token; for three in one token when no other is known",
-    Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]),
-    Rounds::Scaled { most: 6, least: 4 },
-    // The base, and one or two operations that differ in what every account's signature covers. An operation that only the profile's list
+pub static TOKEN_DATA: Relation = Relation::new("token-data", "sponsor requests in token mode for one operation in two tokens, and for another one in the first token; for three in one token when no other is known").of(Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]), Rounds::Scaled { most: 6, least: 4 }, // The base, and one or two operations that differ in what every account's signature covers. An operation that only the profile's list
     // has is changed in its fees alone, so that a target that simulates serves it.
     |input, ids| {
         let name = Context::of(input.context).dialect.fee_token_member.as_str();
@@ -184,82 +171,74 @@ pub static TOKEN_DATA: Relation = Relation::new(
             members.push(member(Role::Call, label, request, ids));
         }
         members
-    },
-);
+    });
 
 /// Another operation of the same account and nonce, as a wallet asks again with other fees; and the same of another account.
 pub static SAME_ACCOUNT: Relation = Relation::new(
     "same-account",
     "a call, the same account and nonce with another call and other fees, and another account with these",
-    Bases::EveryKind,
-    Rounds::scaled(4),
-    |input, ids| {
-        let context = Context::of(input.context);
-        if context.profile.operations.accepts == Accepts::Listed {
-            return Vec::new();
-        }
-        let prefix = if is_hex("maxFeePerGas", context.dialect.amount_notation) { "0x" } else { "" };
-        let fees = |request: &Value, digits: &str| {
-            let most = with(request, OPERATION, "maxFeePerGas", format!("{prefix}{digits}"));
-            with(&most, OPERATION, "maxPriorityFeePerGas", format!("{prefix}{}", &digits[..2]))
-        };
-        // A quote pays nothing, so that its fees may be a hundred times as high.
-        let digits = if input.pair == kinds::QUOTE_ERC20 { "100000000000" } else { "1000000001" };
-        let first = fees(input.base, "1000000000");
-        let other =
-            with(&fees(&first, digits), OPERATION, "callData", format!("0xb61d27f6{:02x}", input.round));
-        let elsewhere = with(&other, OPERATION, "sender", address(input, 9));
-        vec![
-            member(Role::Baseline, "the first operation", first, ids),
-            member(Role::Variant, "another call with other fees", other, ids),
-            member(Role::Other, "the same of another account", elsewhere, ids),
-        ]
-    },
-);
+)
+.of(Bases::EveryKind, Rounds::scaled(4), |input, ids| {
+    let context = Context::of(input.context);
+    if context.profile.operations.accepts == Accepts::Listed {
+        return Vec::new();
+    }
+    let prefix = if is_hex("maxFeePerGas", context.dialect.amount_notation) { "0x" } else { "" };
+    let fees = |request: &Value, digits: &str| {
+        let most = with(request, OPERATION, "maxFeePerGas", format!("{prefix}{digits}"));
+        with(&most, OPERATION, "maxPriorityFeePerGas", format!("{prefix}{}", &digits[..2]))
+    };
+    // A quote pays nothing, so that its fees may be a hundred times as high.
+    let digits = if input.pair == kinds::QUOTE_ERC20 { "100000000000" } else { "1000000001" };
+    let first = fees(input.base, "1000000000");
+    let other = with(&fees(&first, digits), OPERATION, "callData", format!("0xb61d27f6{:02x}", input.round));
+    let elsewhere = with(&other, OPERATION, "sender", address(input, 9));
+    vec![
+        member(Role::Baseline, "the first operation", first, ids),
+        member(Role::Variant, "another call with other fees", other, ids),
+        member(Role::Other, "the same of another account", elsewhere, ids),
+    ]
+});
 
 /// One operation in several tokens at the same time: a wallet lets its user choose.
 pub static TOKENS_AT_ONCE: Relation = Relation::new(
     "tokens-at-once",
     "sponsor requests in token mode for one operation in several tokens at the same time",
-    Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]),
-    Rounds::scaled(4),
-    |input, ids| {
-        let name = Context::of(input.context).dialect.fee_token_member.as_str();
-        let tokens = Context::of(input.context).tokens_with(Support::Supported).take(6);
-        let members: Vec<Member> = tokens
-            .map(|token| {
-                let request = with(input.base, TOKEN_INFO, name, token);
-                member(Role::Call, format!("in {token}"), request, ids)
-            })
-            .collect();
-        if members.len() > 1 { members } else { Vec::new() }
-    },
 )
+.of(Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]), Rounds::scaled(4), |input, ids| {
+    let name = Context::of(input.context).dialect.fee_token_member.as_str();
+    let tokens = Context::of(input.context).tokens_with(Support::Supported).take(6);
+    let members: Vec<Member> = tokens
+        .map(|token| {
+            let request = with(input.base, TOKEN_INFO, name, token);
+            member(Role::Call, format!("in {token}"), request, ids)
+        })
+        .collect();
+    if members.len() > 1 { members } else { Vec::new() }
+})
 .concurrent();
 
 /// Quotes for short and long token lists.
-pub static LONG_TOKEN_LIST: Relation = Relation::new(
-    "long-token-list",
-    "the same quote with lists of one token to 100",
-    Bases::These(&[Base::accepted(kinds::QUOTE_ERC20)]),
-    Rounds::Fixed(8),
-    // The baseline has a short list with an unsupported token too, so that only the length differs.
-    |input, ids| {
-        let length = *item_of_round(input, &LENGTHS);
-        let known: Vec<&str> = Context::of(input.context).tokens_with(Support::Supported).collect();
-        if Context::of(input.context).unlisted_tokens == Support::Supported || known.is_empty() {
-            return Vec::new();
-        }
-        let of_length = |length: usize| {
-            // Every list but that of one token has an unsupported token.
-            let supported = known.iter().take(length.div_ceil(2)).map(|token| (*token).to_owned());
-            let mut list: Vec<String> = supported.collect();
-            list.extend((list.len()..length).map(|place| address(input, place as u64)));
-            (format!("a list of {length} tokens"), with(input.base, TOKEN_INFO, "tokenList", list))
-        };
-        compared(ids, of_length(2), of_length(length))
-    },
-);
+pub static LONG_TOKEN_LIST: Relation =
+    Relation::new("long-token-list", "the same quote with lists of one token to 100").of(
+        Bases::These(&[Base::accepted(kinds::QUOTE_ERC20)]),
+        Rounds::Fixed(8), // The baseline has a short list with an unsupported token too, so that only the length differs.
+        |input, ids| {
+            let length = *item_of_round(input, &LENGTHS);
+            let known: Vec<&str> = Context::of(input.context).tokens_with(Support::Supported).collect();
+            if Context::of(input.context).unlisted_tokens == Support::Supported || known.is_empty() {
+                return Vec::new();
+            }
+            let of_length = |length: usize| {
+                // Every list but that of one token has an unsupported token.
+                let supported = known.iter().take(length.div_ceil(2)).map(|token| (*token).to_owned());
+                let mut list: Vec<String> = supported.collect();
+                list.extend((list.len()..length).map(|place| address(input, place as u64)));
+                (format!("a list of {length} tokens"), with(input.base, TOKEN_INFO, "tokenList", list))
+            };
+            compared(ids, of_length(2), of_length(length))
+        },
+    );
 
 /// A target that serves one version of JSON-RPC alone refuses the other: an error is lawful in any case.
 fn in_other_version(request: &mut Value) {

@@ -9,11 +9,9 @@ use std::{
 
 use paymaster_engine::{
     json::number::amount,
-    knowledge::{BaseSource, Discover, Expectation, Knowledge, Learn, Requirement, Statement},
+    knowledge::{Expectation, Knowledge, Learn, Requirement, Statement},
     message::request::Call,
     rules::{MissingLine, View},
-    specification::Specification,
-    spending::SpendingLimits,
 };
 use paymaster_schemas::{Kind, Mode};
 use serde::{Deserialize, Serialize};
@@ -307,6 +305,8 @@ impl From<Profile> for Arc<dyn Knowledge> {
 }
 
 impl Knowledge for Context {
+    paymaster_engine::knowledge_of_fields!();
+
     // Outside the tables the expectation is unknown: any well-formed answer is lawful.
     fn requirement(&self, call: &Call) -> Requirement {
         let operations = &self.profile.operations;
@@ -352,15 +352,6 @@ impl Knowledge for Context {
         self.is_refused_sender(&request["params"][0])
     }
 
-    fn source(&self, seed: u64) -> BaseSource {
-        let mut source = Source::new(seed, self);
-        Box::new(move |wanted| source.base(wanted))
-    }
-
-    fn refused_clients(&self) -> &BTreeSet<&'static str> {
-        &self.refused_clients
-    }
-
     fn may_serve(&self, kind: Kind) -> bool {
         !self.excludes(kind)
             && (!self.profile.tokens.is_none_supported() || Mode::of(kind) == Mode::Sponsored)
@@ -370,19 +361,9 @@ impl Knowledge for Context {
         !self.profile.operations.serves(Mode::of(kind))
     }
 
-    fn specification(&self) -> &'static Specification {
-        &SPECIFICATION
-    }
-
     fn knows(&self, line: &MissingLine) -> bool {
         // Of the other lines more is asked for where it is needed.
         *line == lines::SUPPORTED_TOKENS && self.tokens_with(Support::Supported).next().is_some()
-    }
-
-    fn may_vary_operations(&self) -> bool {
-        let operations = &self.profile.operations;
-        operations.accepts == Accepts::Any
-            || operations.sponsorable.is_empty() && operations.accepts != Accepts::Listed
     }
 
     fn states_sizes(&self) -> bool {
@@ -408,25 +389,9 @@ impl Knowledge for Context {
         statements::stated(&self.profile, list, place)
     }
 
-    fn with_chain(&self, on_chain: bool) -> Arc<dyn Knowledge> {
-        Arc::new(Self { on_chain, ..self.clone() })
-    }
-
     fn with_pins_of(&self, other: &dyn Knowledge) -> Arc<dyn Knowledge> {
         let dialect = Self::of(other).profile.dialect.clone();
         Arc::new(Self::new(Profile { dialect, ..self.profile.clone() }))
-    }
-
-    fn spending_limits(&self) -> SpendingLimits {
-        let operations = &self.profile.operations;
-        SpendingLimits { sponsorships: operations.max_sponsorships, cost: operations.max_cost }
-    }
-
-    fn with_spending_limits(&self, limits: SpendingLimits) -> Arc<dyn Knowledge> {
-        let mut limited = self.clone();
-        let operations = &mut limited.profile.operations;
-        (operations.max_sponsorships, operations.max_cost) = (limits.sponsorships, limits.cost);
-        Arc::new(limited)
     }
 
     fn expected(&self) -> Arc<dyn Knowledge> {
@@ -441,25 +406,8 @@ impl Knowledge for Context {
         Arc::new(context)
     }
 
-    fn with_refused_clients(&self, refused_clients: BTreeSet<&'static str>) -> Arc<dyn Knowledge> {
-        Arc::new(Self { refused_clients, ..self.clone() })
-    }
-
-    fn discovery(&self, seed: u64) -> Box<dyn Discover> {
-        Box::new(Discovery::new(self.clone(), seed))
-    }
-
     fn learner(&self) -> Box<dyn Learn> {
         Box::new(Learner::new(self.profile.clone()))
-    }
-
-    fn saved(&self) -> Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    fn is_same(&self, other: &dyn Knowledge) -> bool {
-        let other: &dyn Any = other;
-        other.downcast_ref() == Some(self)
     }
 }
 

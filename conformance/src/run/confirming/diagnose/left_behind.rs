@@ -411,9 +411,9 @@ impl Search<'_> {
     }
 
     /// Whether a budget is spent, or a count was reached: requests for which the rule held in the run break it now, and so do operations that
-    /// the target has not seen.
+    /// the target has not seen, each over a new connection: otherwise the server of the connection may decide.
     async fn spent_budget(&mut self) -> Option<Diagnosis> {
-        const TRIED: usize = 2;
+        const TRIED: usize = 4;
         if !self.was_right_only_at_first() {
             return None;
         }
@@ -423,8 +423,10 @@ impl Search<'_> {
             let group = with_members(&example.group, &[example.member])?;
             let unseen = self.renewed(&parsed(&group.members[0])?, self.places().once)?;
             let unseen = with_body(&group, 0, &unseen)?;
-            self.breaks(&group).await?;
-            self.breaks(&unseen).await?;
+            for group in [&group, &unseen] {
+                self.resender.sender.close_idle();
+                self.breaks(group).await?;
+            }
         }
         let served = share.judged.saturating_sub(share.broken);
         (!examples.is_empty()).then(|| Diagnosis::of(Cause::Spent { served }))

@@ -7,6 +7,7 @@
 use crate::{
     call::CallParts,
     lines, relations as related,
+    rules::SPONSORABLE,
     target::{context::Context, profile::Accepts},
 };
 use paymaster_engine::{
@@ -17,8 +18,6 @@ use paymaster_engine::{
         requests::{self, same_operation, served},
     },
 };
-
-const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
 
 const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck) -> Rule {
     Rule::group(id, 4, SPONSORABLE, relation, check)

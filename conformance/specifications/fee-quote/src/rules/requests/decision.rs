@@ -2,6 +2,7 @@
 
 use crate::{
     lines, relations as related,
+    rules::SPONSORABLE,
     target::{context::Context, profile::Sponsors},
 };
 use paymaster_engine::{
@@ -11,8 +12,6 @@ use paymaster_engine::{
 };
 use paymaster_schemas::{Kind, Method, Mode, kinds, member_validator};
 use serde_json::Value;
-
-const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::exchange("sponsor.sponsorable-is-sponsored", 10, SPONSORABLE, sponsorable_is_sponsored)

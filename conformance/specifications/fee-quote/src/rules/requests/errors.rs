@@ -3,7 +3,10 @@
 use crate::{
     call::CallParts,
     lines, relations as related,
-    rules::requests::decision::{SPONSORED, refuses_nothing},
+    rules::{
+        TOKENS,
+        requests::decision::{SPONSORED, refuses_nothing},
+    },
     target::context::{Context, Support},
 };
 use paymaster_engine::{
@@ -23,7 +26,7 @@ const NO_UNSUPPORTED: Advice = Advice::Write(&lines::UNSUPPORTED_TOKENS);
 
 pub(crate) const RULES: &[Rule] = &[
     lines::in_token_mode(
-        Rule::exchange("error.token-absent", 5, Advice::Write(&lines::SUPPORTED_TOKENS), token_absent)
+        Rule::exchange("error.token-absent", 5, TOKENS, token_absent)
             .exercised_by(FEE_TOKENS, &[kinds::SPONSOR_ERC20]),
     ),
     Rule::exchange("error.token-unsupported", 5, NO_UNSUPPORTED, token_unsupported)

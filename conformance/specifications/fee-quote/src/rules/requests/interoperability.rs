@@ -5,38 +5,27 @@ use serde_json::Value;
 
 use crate::{
     call::{CallParts, quotes},
-    lines,
+    relations::CLIENT_FORMS,
+    rules::SPONSORABLE,
     tables::is_amount,
 };
 use paymaster_engine::{
     json::number::amount,
     knowledge::Knowledge,
-    rules::{Advice, Report, Rule, View, describe_answer, requests::is_refusal, shown_member},
+    rules::{
+        Advice, Report, Rule, View, describe_answer, errors::NO_ERRORS, requests::is_refusal, shown_member,
+    },
 };
 
+const NO_RESULTS: Advice = Advice::Look("too few quote requests got a result that the rule judges");
+
 pub(crate) const RULES: &[Rule] = &[
-    Rule::exchange(
-        "interoperability.mode-member",
-        10,
-        Advice::Look("too few quote requests got a result that the rule judges"),
-        mode_member,
-    )
-    .hint("send mode beside MODE: published clients throw without result.mode"),
-    Rule::exchange(
-        "interoperability.no-result-beside-error",
-        5,
-        Advice::Look("too few answers had an error in the form that the rule judges"),
-        no_result_beside_error,
-    )
-    .hint("leave result out: @biconomy/paymaster 3.1 looks for the member and not for its value"),
-    Rule::group(
-        "interoperability.client-forms",
-        8,
-        Advice::Write(&lines::SPONSORABLE),
-        &crate::relations::CLIENT_FORMS,
-        client_forms,
-    )
-    .hint("ignore what is not needed; read digits behind 0x as hex, and others as decimal"),
+    Rule::exchange("interoperability.mode-member", 10, NO_RESULTS, mode_member)
+        .hint("send mode beside MODE: published clients throw without result.mode"),
+    Rule::exchange("interoperability.no-result-beside-error", 5, NO_ERRORS, no_result_beside_error)
+        .hint("leave result out: @biconomy/paymaster 3.1 looks for the member and not for its value"),
+    Rule::group("interoperability.client-forms", 8, SPONSORABLE, &CLIENT_FORMS, client_forms)
+        .hint("ignore what is not needed; read digits behind 0x as hex, and others as decimal"),
 ];
 
 /// A request in a form of published clients is served when the plain one is. Nothing is judged when only some of the same requests are.

@@ -7,21 +7,16 @@ use crate::{
 use paymaster_engine::{
     knowledge::Knowledge,
     rules::{
-        Advice, Report, Rule, View,
+        Report, Rule, View,
+        http::TOO_FEW,
         requests::{self, Settled, as_without_change},
     },
 };
 use serde_json::{Value, json};
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::group(
-        "request.json-notation",
-        10,
-        Advice::Look("too few requests got an answer that the rule judges"),
-        &related::NOTATION,
-        notation,
-    )
-    .hint("read requests with a JSON parser: member order, white space and escapes mean nothing"),
+    Rule::group("request.json-notation", 10, TOO_FEW, &related::NOTATION, notation)
+        .hint("read requests with a JSON parser: member order, white space and escapes mean nothing"),
     requests::headers(&related::HEADERS),
 ];
 

@@ -5,6 +5,7 @@
 use crate::{
     call::CallParts,
     lines, relations as related,
+    rules::SPONSORABLE,
     tables::GAS,
     target::context::{Context, Support},
 };
@@ -13,14 +14,14 @@ use paymaster_engine::{
     knowledge::Knowledge,
     message::request::Call,
     rules::{
-        Advice, ExchangeCheck, Report, Rule, View, describe_answer,
+        ExchangeCheck, Report, Rule, View, describe_answer,
         requests::{a_result, is_unknown_method, method_is_served},
     },
 };
 use paymaster_schemas::{Kind, kinds};
 
 const fn rule(id: &'static str, check: ExchangeCheck) -> Rule {
-    Rule::exchange(id, 10, Advice::Write(&lines::SPONSORABLE), check)
+    Rule::exchange(id, 10, SPONSORABLE, check)
 }
 
 pub(crate) const RULES: &[Rule] = &[

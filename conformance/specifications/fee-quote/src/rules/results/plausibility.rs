@@ -3,6 +3,7 @@
 use crate::{
     call::{CallParts, quotes},
     lines, relations as related,
+    rules::{SPONSORABLE, TOKENS},
     target::{context::Context, quoted},
 };
 use paymaster_engine::{
@@ -23,8 +24,6 @@ use serde_json::Value;
 const fn rule(id: &'static str, check: ExchangeCheck) -> Rule {
     lines::in_token_mode(Rule::exchange(id, 5, TOKENS, check))
 }
-
-const TOKENS: Advice = Advice::Write(&lines::SUPPORTED_TOKENS);
 
 /// A rule about quotes in token mode.
 pub(super) const fn of_quotes(id: &'static str, check: ExchangeCheck) -> Rule {
@@ -51,7 +50,7 @@ pub(crate) const RULES: &[Rule] = &[
     of_quotes("plausibility.symbol", symbol).hint("wallets show the symbol to their users"),
     of_quotes("plausibility.logo-url", logo_url)
         .hint("wallets load the logo in a page: give an absolute https URL"),
-    Rule::exchange("plausibility.gas", 5, Advice::Write(&lines::SPONSORABLE), gas)
+    Rule::exchange("plausibility.gas", 5, SPONSORABLE, gas)
         .hint("an operation with a gas limit of 0 fails on the chain")
         .exercised_by(const { &[&related::CALLS] }, &[]),
     of_token_results("plausibility.pre-verification-gas", pre_verification_gas),
@@ -64,29 +63,17 @@ pub(crate) const RULES: &[Rule] = &[
         Rule::group("plausibility.fee-of-operation", 1, TOKENS, &related::SAME_ACCOUNT, fee_of_operation)
             .hint("the fees of the operation decide what it costs: is a quote kept by its sender?"),
     ),
-    Rule::group(
-        "plausibility.data-of-operation",
-        1,
-        Advice::Write(&lines::SPONSORABLE),
-        &related::SAME_ACCOUNT,
-        data_of_operation,
-    )
-    .hint("sign each operation: is a signature kept by sender and nonce?"),
-    Rule::group(
-        "plausibility.sponsored-data",
-        1,
-        Advice::Write(&lines::SPONSORABLE),
-        &related::INIT_CODE,
-        sponsored_data,
-    )
-    .hint("the sponsorship paymaster pays, also for accounts that do not exist yet")
-    .unless(lines::no_token),
+    Rule::group("plausibility.data-of-operation", 1, SPONSORABLE, &related::SAME_ACCOUNT, data_of_operation)
+        .hint("sign each operation: is a signature kept by sender and nonce?"),
+    Rule::group("plausibility.sponsored-data", 1, SPONSORABLE, &related::INIT_CODE, sponsored_data)
+        .hint("the sponsorship paymaster pays, also for accounts that do not exist yet")
+        .unless(lines::no_token),
     Rule::group(
         "plausibility.token-data-of-token-at-once",
         1,
         TOKENS,
         &related::TOKENS_AT_ONCE,
-        token_data_at_once,
+        tokens_at_once,
     )
     .hint("keep nothing of a request where one in another token finds it")
     .of_clause("plausibility.token-data-of-token")
@@ -381,7 +368,7 @@ fn data_of_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report)
 }
 
 /// Data with a signature differs between tokens that are asked for at the same time.
-fn token_data_at_once(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+fn tokens_at_once(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let mut known = BTreeSet::new();
     for (place, view) in views.iter().enumerate() {
         if let Some(data) = token_paymaster_data(view) {

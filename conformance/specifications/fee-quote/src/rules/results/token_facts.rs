@@ -5,6 +5,7 @@ use crate::{
     call::quotes,
     lines,
     rules::{
+        TOKENS,
         requests::served::TOKEN_QUOTES,
         results::{
             plausibility::{judge_quotes, of_quotes},
@@ -16,7 +17,7 @@ use crate::{
 use paymaster_engine::{
     json::number::{amount, same_number},
     knowledge::Knowledge,
-    rules::{Advice, ExchangeCheck, Report, Rule, View, shown},
+    rules::{ExchangeCheck, Report, Rule, View, shown},
 };
 use std::{
     fmt::{self, from_fn},
@@ -30,8 +31,6 @@ use serde_json::Value;
 /// Where the expected value comes from.
 const BY_PROFILE: &str = "as in the profile for";
 const BY_TARGET: &str = "as in the target's first quote for";
-
-const TOKENS: Advice = Advice::Write(&lines::SUPPORTED_TOKENS);
 
 pub(crate) const RULES: &[Rule] = &[
     of_token("fee-quote.symbol-of-token", "fee-quote.symbol", symbol)
