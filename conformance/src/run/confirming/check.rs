@@ -254,7 +254,7 @@ impl Claim {
     }
 
     /// What the claims about other members of such requests state of a request: that something else is wrong with it hides what this claim
-    /// is about. A request of no kind may be refused for what is wrong with one of any kind.
+    /// is about.
     fn others_state<'a>(
         &'a self,
         claims: &'a [Self],
@@ -262,8 +262,8 @@ impl Claim {
         member: usize,
     ) -> impl Iterator<Item = Option<bool>> + 'a {
         let is_other = |other: &&Self| {
-            let may_hide = self.finding.pair.is_none() || other.finding.pair == self.finding.pair;
-            may_hide && !other.compares_requests() && !self.shares_members(other)
+            let is_of_pair = other.finding.pair == self.finding.pair;
+            is_of_pair && !other.compares_requests() && !self.shares_members(other)
         };
         claims.iter().filter(is_other).map(move |other| other.states(group, member))
     }
