@@ -174,9 +174,7 @@ fn drive(address: &str) -> Result<(), Failure> {
 /// Whether a whole response with a result has been read.
 fn is_whole(answer: &[u8]) -> Result<bool, Failure> {
     let text = std::str::from_utf8(answer)?;
-    let Some((head, body)) = text.split_once("\r\n\r\n") else {
-        return Ok(false);
-    };
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return Ok(false) };
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).ok_or("no length")?;
     if body.len() < length.parse()? {
         return Ok(false);

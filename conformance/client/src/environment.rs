@@ -29,9 +29,7 @@ impl Environment {
     ///
     /// For a value that is not UTF-8, and for a `PAYMASTER_` variable that is empty or blank: it was meant to set something.
     pub fn get(&self, name: &str) -> Result<Option<&str>, VariableError> {
-        let Some(value) = self.0.get(OsStr::new(name)) else {
-            return Ok(None);
-        };
+        let Some(value) = self.0.get(OsStr::new(name)) else { return Ok(None) };
         let value = value.to_str().ok_or_else(|| {
             let what = format!("the value of the environment variable {name} is not UTF-8");
             VariableError(format!("{what}: give it another value, or unset it"))

@@ -155,9 +155,7 @@ impl Pace {
     /// How many requests may be sent at once: a quarter of those that the rate permits in a second. A bucket of that size is the least that
     /// services with such a rate have.
     pub fn burst(&self) -> usize {
-        let Some(interval) = self.interval() else {
-            return usize::MAX;
-        };
+        let Some(interval) = self.interval() else { return usize::MAX };
         usize::try_from(BURST.as_nanos() / interval.as_nanos()).unwrap_or(usize::MAX).max(1)
     }
 
@@ -190,9 +188,7 @@ impl Pace {
                 }
             }
             // Read after the pause: a rate limit may have been detected in it.
-            let Some(interval) = self.interval() else {
-                return;
-            };
+            let Some(interval) = self.interval() else { return };
             let slot = {
                 let mut next = self.next_slot.lock();
                 let slot = (*next).max(Instant::now());

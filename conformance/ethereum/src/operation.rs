@@ -318,9 +318,7 @@ impl Members<'_> {
     }
 
     fn paymaster_and_data(&self) -> Result<Bytes, OperationError> {
-        let Some(paymaster) = self.address("paymaster")? else {
-            return Ok(Bytes::new());
-        };
+        let Some(paymaster) = self.address("paymaster")? else { return Ok(Bytes::new()) };
         let mut data = paymaster.to_vec();
         data.extend(self.paymaster_gas("paymasterVerificationGasLimit")?);
         data.extend(self.paymaster_gas("paymasterPostOpGasLimit")?);
@@ -338,9 +336,7 @@ impl Members<'_> {
     }
 
     fn delegate(&self) -> Result<Option<Address>, OperationError> {
-        let Some(authorization) = self.get("eip7702Auth") else {
-            return Ok(None);
-        };
+        let Some(authorization) = self.get("eip7702Auth") else { return Ok(None) };
         let address = authorization["address"].as_str().and_then(|text| text.parse().ok());
         address.map(Some).ok_or(OperationError::Malformed("eip7702Auth"))
     }

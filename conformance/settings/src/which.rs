@@ -34,9 +34,7 @@ const TIMES: usize = 2;
 /// Those of [`Setup::read`], and one where the target answers every method alike.
 pub async fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Setup, SetupError> {
     let mut setup = Setup::read(args, url, environment)?;
-    let Some(url) = setup.merged.url.clone().filter(|_| !setup.profile.is_named) else {
-        return Ok(setup);
-    };
+    let Some(url) = setup.merged.url.clone().filter(|_| !setup.profile.is_named) else { return Ok(setup) };
     let (served, asked) = served(&setup.transport(&url)?, setup.merged.rate).await;
     setup.asked = asked;
     let served = match served {
@@ -48,9 +46,7 @@ pub async fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) 
         // What the target answers instead is for the run to say.
         Served::Nothing => return Ok(setup),
     };
-    let Some(chosen) = served.first() else {
-        return Ok(setup);
-    };
+    let Some(chosen) = served.first() else { return Ok(setup) };
     let others: Vec<_> = served.iter().skip(1).map(|other| format!("--spec {}", other.name)).collect();
     if !others.is_empty() {
         let others = others.join(" or ");

@@ -31,9 +31,7 @@ pub(crate) fn select<T>(
 
 /// Whether a text matches a pattern in which `*` matches any number of letters.
 fn glob(pattern: &str, text: &str) -> bool {
-    let Some((head, tail)) = pattern.split_once('*') else {
-        return pattern == text;
-    };
+    let Some((head, tail)) = pattern.split_once('*') else { return pattern == text };
     let rest = text.strip_prefix(head);
     rest.is_some_and(|rest| rest.char_indices().any(|(at, _)| glob(tail, &rest[at..])) || glob(tail, ""))
 }

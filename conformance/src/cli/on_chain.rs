@@ -32,9 +32,7 @@ impl ChainArgs {
     /// Hides the secrets in the URL of the node, which may hold a key. Returns the options that name the same chain, quoted for a shell,
     /// with a variable in place of a secret URL; empty where no chain is given.
     pub(crate) fn hide(&self, redactor: &mut Redactor) -> String {
-        let Some(url) = &self.rpc_url else {
-            return String::new();
-        };
+        let Some(url) = &self.rpc_url else { return String::new() };
         let public = Target::parse(url).is_ok_and(|target| shown_url(&target, redactor, &[]).1);
         let url = if public { shell::word(url) } else { RPC_VARIABLE.to_owned() };
         let entry_point = self.entry_point.map(|address| format!(" --entry-point {address}"));

@@ -221,9 +221,7 @@ mod tests {
 
     /// The number before a word, 0 where the word is missing.
     fn in_words(text: &str, state: RuleState) -> usize {
-        let Some((before, _)) = text.split_once(&format!(" {}", state.word())) else {
-            return 0;
-        };
+        let Some((before, _)) = text.split_once(&format!(" {}", state.word())) else { return 0 };
         let digits = before.rsplit(|letter: char| !letter.is_ascii_digit()).next();
         digits.unwrap().parse().unwrap()
     }

@@ -604,9 +604,7 @@ mod tests {
             ended: SystemTime::UNIX_EPOCH,
         };
         for format in FORMATS {
-            let Render::Log(open) = format.render else {
-                continue;
-            };
+            let Render::Log(open) = format.render else { continue };
             let (mut log, mut bytes) = (open(), Vec::new());
             for event in [
                 Event::Started { target: CANARY, specification: "s", seed: 1 },

@@ -274,9 +274,7 @@ fn clear_earlier(folder: &Path, report: &Report) -> Vec<String> {
     let mut errors = Vec::new();
     // A folder that cannot be read is one that is not there yet, or is reported when a file is written.
     for path in files(folder).unwrap_or_default() {
-        let Some(label) = Label::read(&path).filter(|label| label.target == target) else {
-            continue;
-        };
+        let Some(label) = Label::read(&path).filter(|label| label.target == target) else { continue };
         let cleared = if is_whole && report.rule(&label.rule).is_some() {
             fs::remove_file(&path)
         } else if report.findings.is_empty() {

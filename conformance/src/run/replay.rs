@@ -576,9 +576,7 @@ pub(crate) fn renewed(
     let mut new = BTreeMap::new();
     let mut changed = group.clone();
     for member in &mut changed.members {
-        let Ok(mut body) = serde_json::from_slice::<Value>(&member.body) else {
-            continue;
-        };
+        let Ok(mut body) = serde_json::from_slice::<Value>(&member.body) else { continue };
         // In a body with other white space, these values cannot be replaced alone. New values in the other bodies only would make the requests
         // differ in more than they did.
         if body.to_string().as_bytes() != &*member.body {

@@ -385,9 +385,7 @@ impl Work {
 
     /// Whether all rules that a group is mainly about are broken, and were broken again by other groups.
     fn is_settled(&self, group: &Group) -> bool {
-        let Some(pair) = group.pair else {
-            return false;
-        };
+        let Some(pair) = group.pair else { return false };
         self.sessions.with(|session| {
             let rules = session.rules().iter().filter(|rule| rule.is_for(group.relation.id, pair));
             let mut rules = rules.peekable();
@@ -423,9 +421,7 @@ impl Work {
             if !fails || self.known.covers(&broken.key).is_some() {
                 continue;
             }
-            let Ok(exchanges) = self.sender.deliver(group).await else {
-                return false;
-            };
+            let Ok(exchanges) = self.sender.deliver(group).await else { return false };
             let recheck = Recheck::new(broken.rule, &**self.sessions.empty.context());
             if recheck.violation_at(&broken.key, group, &exchanges).is_some() {
                 return true;

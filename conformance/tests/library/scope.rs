@@ -103,9 +103,7 @@ async fn judged(
     let judge = Judge::new(selected);
     let (mut held, mut broken) = (BTreeMap::new(), Vec::new());
     for group in groups {
-        let Some(exchanges) = send(service, &group).await else {
-            continue;
-        };
+        let Some(exchanges) = send(service, &group).await else { continue };
         for judgement in judge.group(&group, &exchanges, context) {
             *held.entry(judgement.rule.id).or_default() += judgement.report.held;
             if !judgement.report.violations.is_empty() {

@@ -140,9 +140,7 @@ fn normalized(out: &str) -> String {
 
 /// The line with another text between two marks; the line itself without them.
 fn after(line: &str, start: &str, end: &str, text: &str) -> String {
-    let Some((head, rest)) = line.split_once(start) else {
-        return line.to_owned();
-    };
+    let Some((head, rest)) = line.split_once(start) else { return line.to_owned() };
     match rest.split_once(end) {
         Some((_, tail)) => format!("{head}{start}{text}{end}{tail}"),
         None => line.to_owned(),

@@ -52,9 +52,7 @@ fn lead(mut client: TcpStream, log: &Mutex<Vec<String>>, target: &str) {
             _ => return,
         }
     }
-    let Ok(mut server) = TcpStream::connect(target) else {
-        return;
-    };
+    let Ok(mut server) = TcpStream::connect(target) else { return };
     let text = String::from_utf8(head.clone()).unwrap();
     let tunnel = text.starts_with("CONNECT ");
     log.lock().unwrap().push(text);

@@ -72,9 +72,7 @@ impl Secure {
             while let Ok((stream, _)) = listener.accept().await {
                 let (acceptor, service, log) = (acceptor.clone(), Arc::clone(&service), Arc::clone(&log));
                 tokio::spawn(async move {
-                    let Ok(stream) = acceptor.accept(stream).await else {
-                        return;
-                    };
+                    let Ok(stream) = acceptor.accept(stream).await else { return };
                     let two = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                     let answer = service_fn(move |request: Request<Incoming>| {
                         let (service, log) = (Arc::clone(&service), Arc::clone(&log));

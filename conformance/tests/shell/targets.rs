@@ -173,9 +173,7 @@ fn the_curl_line_works_as_printed() {
         run(folder.path(), &[&url, "--cases", "4", "--rule", "answer.id", "--allow-incomplete", "-v"]);
     assert_eq!(code, 1, "{out}");
     let line = out.lines().find_map(|line| line.strip_prefix("  cURL ")).expect("a cURL line");
-    let Ok(output) = std::process::Command::new("sh").args(["-c", line.trim()]).output() else {
-        return;
-    };
+    let Ok(output) = std::process::Command::new("sh").args(["-c", line.trim()]).output() else { return };
     if output.status.code() == Some(127) {
         // No cURL on this machine: quoting is tested beside the code that does it.
         return;

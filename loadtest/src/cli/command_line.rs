@@ -73,9 +73,7 @@ impl GivenTarget<'_> {
 
 /// A header without its value, unless the value is no secret or is a variable of the environment, which the command line only names.
 fn safe_header(header: &str) -> String {
-    let Some((name, value)) = header.split_once(':') else {
-        return REDACTED.to_owned();
-    };
+    let Some((name, value)) = header.split_once(':') else { return REDACTED.to_owned() };
     let is_public = !Redactor::is_secret_header(&name.trim().to_ascii_lowercase());
     if is_public || value.contains("${") { header.to_owned() } else { format!("{name}: {REDACTED}") }
 }

@@ -57,9 +57,7 @@ pub(crate) struct MetricsArgs {
 impl MetricsArgs {
     /// Serves the figures, if they are asked for. Call it in a runtime.
     async fn serve(&self, live: &LiveFigures) -> Result<Option<MetricsServer>, CommandError> {
-        let Some(address) = &self.metrics else {
-            return Ok(None);
-        };
+        let Some(address) = &self.metrics else { return Ok(None) };
         let server = MetricsServer::start(address, live).await?;
         out::eprint(&format!("metrics: {}\n", server.url));
         Ok(Some(server))

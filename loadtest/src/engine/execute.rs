@@ -95,9 +95,7 @@ pub async fn execute(
 
 /// Ends the run when it is time, and stops goose when the run is over or every iteration is finished.
 fn watch(run: &RunState) {
-    let Some(start) = run.clock.started() else {
-        return;
-    };
+    let Some(start) = run.clock.started() else { return };
     let now = Instant::now();
     if now >= run.clock.ends() && !run.is_draining() {
         run.drain(EndReason::TimeElapsed);

@@ -136,9 +136,7 @@ pub struct Sample<'a> {
 impl Figures {
     /// Counts an exchange.
     pub fn record(&mut self, sample: &Sample<'_>) {
-        let Some(at) = sample.at else {
-            return self.warm_up.add(sample.outcome);
-        };
+        let Some(at) = sample.at else { return self.warm_up.add(sample.outcome) };
         match self.labels.get_mut(sample.label) {
             Some(label) => label.record(sample),
             None => self.labels.entry(sample.label.to_owned()).or_default().record(sample),

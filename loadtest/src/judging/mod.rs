@@ -101,9 +101,7 @@ impl Assessment {
 
     /// An answer with this content that breaks no rule.
     fn accepted(template: &RequestTemplate, content: AnswerContent, judged: bool) -> Self {
-        let AnswerContent::Error(code) = content else {
-            return Self::new(Outcome::Good, judged);
-        };
+        let AnswerContent::Error(code) = content else { return Self::new(Outcome::Good, judged) };
         let outcome = if template.expects_error { Outcome::Good } else { Outcome::RpcError };
         Self {
             error_code: Some(code.map_or_else(|| "none".to_owned(), |code| code.to_string())),

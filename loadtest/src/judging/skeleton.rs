@@ -190,9 +190,7 @@ impl Walker<'_> {
             return Some(());
         }
         let known = self.varying.iter().position(|(varying, _)| varying.as_bytes() == name);
-        let Some(place) = known else {
-            return Some(());
-        };
+        let Some(place) = known else { return Some(()) };
         // A duplicate member must be judged.
         self.mark_once(1 << place)?;
         let length = value_length(rest)?;

@@ -82,9 +82,7 @@ async fn send(
         *requests += 1;
         let exchange = connection.exchange(&target.transport, body.clone()).await;
         let decision = exchange.outcome.as_ref().map(|response| retries.decide(response, SystemTime::now));
-        let Ok(ThrottleDecision::Wait(pause)) = decision else {
-            return exchange;
-        };
+        let Ok(ThrottleDecision::Wait(pause)) = decision else { return exchange };
         tokio::time::sleep(pause).await;
     }
 }

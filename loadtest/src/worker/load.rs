@@ -167,9 +167,7 @@ impl Load {
         }
         let weight =
             |name: &str| counts.get(name).map_or(0, |count| u32::try_from(*count).unwrap_or(u32::MAX));
-        let Some(mix) = self.corpus.mix.reweighted(weight) else {
-            return;
-        };
+        let Some(mix) = self.corpus.mix.reweighted(weight) else { return };
         match &self.arrivals {
             Some(lane) => lane.replace(mix),
             None => self.arrivals = Some(Arc::new(Lane::new(mix, true))),
@@ -197,9 +195,7 @@ impl Load {
     /// Sets the share of the rate, or of the limit of the profile: own users of so many. In the open model, the first call starts
     /// the arrivals.
     pub(super) fn set_share(&mut self, all_users: f64) {
-        let Some(rate) = &self.divided else {
-            return;
-        };
+        let Some(rate) = &self.divided else { return };
         let own = float(self.tasks.total() as u64);
         let share = if own > 0.0 { own / all_users.max(own) } else { 0.0 };
         if self.run.clock.started().is_some() && (share - self.shares.last()).abs() < 1e-12 {

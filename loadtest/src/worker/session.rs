@@ -255,9 +255,7 @@ impl<'a> Session<'a> {
             current_memory_usage: memory().unwrap_or_default(),
         };
         self.send("heartbeat", &heartbeat).await?;
-        let Some(load) = &mut self.load else {
-            return Ok(());
-        };
+        let Some(load) = &mut self.load else { return Ok(()) };
         load.sample();
         if !load.is_started() && self.spawned.elapsed() >= UNANNOUNCED {
             load.set_share(self.all_users);
@@ -270,9 +268,7 @@ impl<'a> Session<'a> {
 
     /// Reports the load so far.
     async fn send_stats(&mut self) -> Result<(), Leaving> {
-        let Some(load) = &mut self.load else {
-            return Ok(());
-        };
+        let Some(load) = &mut self.load else { return Ok(()) };
         let stats = load.report(&load.summary(false, None));
         self.send("stats", &stats).await
     }
@@ -397,9 +393,7 @@ impl<'a> Session<'a> {
 
     /// Reports the end of a load when its requests are answered or out of time.
     async fn check_end(&mut self) -> Result<(), Leaving> {
-        let Some((then, deadline)) = self.ending else {
-            return Ok(());
-        };
+        let Some((then, deadline)) = self.ending else { return Ok(()) };
         if self.load.as_ref().is_some_and(|load| !load.is_idle()) && Instant::now() < deadline {
             return Ok(());
         }
@@ -431,9 +425,7 @@ impl<'a> Session<'a> {
 
 /// The drawn requests. Without a task it waits forever; with a finished one it empties the place of the task.
 async fn drawn(drawing: &mut Option<JoinHandle<Result<Corpus, String>>>) -> Result<Corpus, String> {
-    let Some(task) = drawing else {
-        return std::future::pending().await;
-    };
+    let Some(task) = drawing else { return std::future::pending().await };
     let done = task.await;
     *drawing = None;
     // A panic has printed its own message.

@@ -149,9 +149,7 @@ impl Service {
     }
 
     async fn nonces(&self, message: &Message<'_>) -> SenderNonces {
-        let Some(chain) = &self.chain else {
-            return SenderNonces::default();
-        };
+        let Some(chain) = &self.chain else { return SenderNonces::default() };
         let calls = message.requests().iter().filter_map(|parsed| parsed.as_ref().ok());
         let senders = calls.filter_map(|call| call.request.sender_to_look_up(&self.settings));
         chain.sender_nonces(senders.collect()).await

@@ -23,9 +23,7 @@ const EVENTS: &str = "paymaster_service";
 
 /// The level for this program in a filter: a level, or pairs such as `paymaster_reference_server=debug` with commas between them.
 pub(crate) fn level(filter: Option<&str>) -> Result<LevelFilter, Box<dyn Error>> {
-    let Some(filter) = filter.filter(|filter| !filter.is_empty()) else {
-        return Ok(LevelFilter::INFO);
-    };
+    let Some(filter) = filter.filter(|filter| !filter.is_empty()) else { return Ok(LevelFilter::INFO) };
     let targets: Targets = filter.parse().map_err(|cause| {
         format!("--log (or RUST_LOG) must be off, error, warn, info, debug or a filter of `tracing`: {cause}")
     })?;

@@ -33,9 +33,7 @@ impl Pages {
                 )),
             };
         }
-        let Some(shell) = self.completions else {
-            return Ok(None);
-        };
+        let Some(shell) = self.completions else { return Ok(None) };
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Arguments::command(), "paymaster-reference-server", &mut script);
         Ok(Some(String::from_utf8_lossy(&script).into_owned()))

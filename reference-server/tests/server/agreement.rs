@@ -177,9 +177,7 @@ fn apply(request: &mut Value, edit: &Edit) {
     | Edit::Length(place, _)) = edit;
     let pointer = place.get(&found).clone();
     if let Edit::Remove(_) = edit {
-        let Some((parent, name)) = pointer.rsplit_once('/') else {
-            return;
-        };
+        let Some((parent, name)) = pointer.rsplit_once('/') else { return };
         match request.pointer_mut(parent) {
             Some(Value::Object(members)) => {
                 members.remove(name);
@@ -192,9 +190,7 @@ fn apply(request: &mut Value, edit: &Edit) {
         return;
     }
     let parsed = |text: &str| serde_json::from_str::<Value>(text).expect("the replacements are json");
-    let Some(target) = request.pointer_mut(&pointer) else {
-        return;
-    };
+    let Some(target) = request.pointer_mut(&pointer) else { return };
     match (edit, target) {
         (Edit::Replace(_, value), target) => *target = parsed(value),
         (Edit::Add(_, name, value), Value::Object(members)) => {

@@ -62,9 +62,7 @@ impl SecureNode {
         runtime.spawn(async move {
             let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
             while let Ok((stream, _)) = listener.accept().await {
-                let Ok(stream) = acceptor.accept(stream).await else {
-                    continue;
-                };
+                let Ok(stream) = acceptor.accept(stream).await else { continue };
                 counter.fetch_add(1, Ordering::SeqCst);
                 let answered = Arc::clone(&answered);
                 let serve = service_fn(move |request| {

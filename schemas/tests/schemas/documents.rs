@@ -76,9 +76,7 @@ fn every_reference_leads_to_another_document() {
     for document in documents() {
         let schema = resolved(document.name).expect("parsed");
         support::walk(schema, "", &mut |pointer, subschema| {
-            let Some(reference) = subschema.get("$ref") else {
-                return;
-            };
+            let Some(reference) = subschema.get("$ref") else { return };
             let target = reference
                 .as_str()
                 .and_then(|reference| reference.strip_suffix(".schema.json"))

@@ -134,9 +134,7 @@ fn missed_member<'a>(error: &'a ValidationError<'_>) -> Option<&'a str> {
 /// Whether the error comes from this place: from the keyword itself, or from behind it if it is a `$ref`.
 fn rejects_at(error: &ValidationError<'_>, site: &Site) -> bool {
     // The validator of a document starts with a `$ref` of its own.
-    let Some(path) = error.evaluation_path().as_str().strip_prefix("/$ref") else {
-        return false;
-    };
+    let Some(path) = error.evaluation_path().as_str().strip_prefix("/$ref") else { return false };
     if site.pointer.ends_with("/$ref") {
         return path.strip_prefix(&site.pointer).is_some_and(|rest| rest.starts_with('/'));
     }

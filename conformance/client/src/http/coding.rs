@@ -59,9 +59,7 @@ fn codings(response: &Response) -> Vec<String> {
 /// Whether a request with this `Accept-Encoding` permits a coding. Without the header, every coding is acceptable (RFC 9110, section
 /// 12.5.3).
 fn permits(accept_encoding: Option<&str>, coding: &str) -> bool {
-    let Some(accepted) = accept_encoding else {
-        return true;
-    };
+    let Some(accepted) = accept_encoding else { return true };
     let weight = |wanted: &str| {
         accepted.split(',').find_map(|entry| {
             let mut parts = entry.split(';').map(str::trim);
@@ -120,9 +118,7 @@ fn is_zlib(body: &[u8]) -> bool {
 fn decode_all(codings: &[String], body: &Bytes, limit: usize) -> Result<Vec<u8>, Failure> {
     let mut decoded = body.to_vec();
     for name in codings.iter().rev() {
-        let Some(decode) = decoder(name) else {
-            continue;
-        };
+        let Some(decode) = decoder(name) else { continue };
         decoded = decode(&decoded, limit.saturating_add(1)).map_err(|cause| {
             let cause = match cause.kind() {
                 io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),

@@ -105,9 +105,7 @@ impl Transport {
     /// The headers of a request: the plain ones, or those of `sent_as` in their place. The headers of the user take precedence.
     fn headers_as(&self, sent_as: Option<&HeaderSet>) -> HeaderMap {
         let mut headers = self.headers.clone();
-        let Some(sent_as) = sent_as else {
-            return headers;
-        };
+        let Some(sent_as) = sent_as else { return headers };
         let is_own = |name: &HeaderName| self.own.contains(name);
         for plain in [CONTENT_TYPE, ACCEPT, ACCEPT_ENCODING, USER_AGENT] {
             if !is_own(&plain) {

@@ -279,9 +279,7 @@ impl LeanConnection {
     /// Sends the rest of the request, and reads what came of the response.
     fn poll(&mut self, cx: &mut Context<'_>, sent: &mut Sent, limit: usize) -> Poll<Step> {
         let Self { open, request, received, known, .. } = self;
-        let Some(OpenStream { stream, is_reused }) = open else {
-            return Poll::Ready(Step::Closed);
-        };
+        let Some(OpenStream { stream, is_reused }) = open else { return Poll::Ready(Step::Closed) };
         let ended = |received: &[u8], sent: &Sent| {
             Poll::Ready(if *is_reused && received.is_empty() {
                 Step::Closed

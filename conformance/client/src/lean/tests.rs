@@ -28,9 +28,7 @@ async fn target(connections: Vec<Vec<Action>>) -> (String, Arc<Mutex<Vec<Vec<u8>
         for actions in connections {
             let (mut stream, _) = listener.accept().await.unwrap();
             for (bytes, closes) in actions {
-                let Some(request) = request(&mut stream).await else {
-                    break;
-                };
+                let Some(request) = request(&mut stream).await else { break };
                 seen.lock().unwrap().push(request);
                 // The client may have closed the connection.
                 let _ = stream.write_all(bytes).await;

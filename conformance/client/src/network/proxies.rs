@@ -39,9 +39,7 @@ impl Proxies {
         let mut is_set = false;
         for (variables, set) in VARIABLES {
             let usable = |name: &&str| environment.is_set(name) && !(is_cgi && *name == "HTTP_PROXY");
-            let Some(variable) = variables.into_iter().find(usable) else {
-                continue;
-            };
+            let Some(variable) = variables.into_iter().find(usable) else { continue };
             let value = environment.get(variable).map_err(ConnectError::of)?.unwrap_or_default();
             builder = set(builder, value.to_owned());
             if variable.eq_ignore_ascii_case("no_proxy") {
@@ -76,9 +74,7 @@ impl Proxies {
 fn credentials(url: &str) -> Vec<String> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let Some((user_info, _)) = authority.rsplit_once('@') else {
-        return Vec::new();
-    };
+    let Some((user_info, _)) = authority.rsplit_once('@') else { return Vec::new() };
     let mut secrets = vec![user_info.to_owned(), BASE64_STANDARD.encode(user_info)];
     if let Some((_, password)) = user_info.split_once(':') {
         secrets.push(password.to_owned());

@@ -67,9 +67,7 @@ struct Renumbered<'a> {
 
 impl Serialize for Renumbered<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Some(members) = self.request.as_object() else {
-            return self.request.serialize(serializer);
-        };
+        let Some(members) = self.request.as_object() else { return self.request.serialize(serializer) };
         let mut map = serializer.serialize_map(None)?;
         for (name, value) in members {
             if name == "id" {

@@ -77,9 +77,7 @@ pub static NUMBER_IDS: Relation =
     Relation::new("number-ids", "the same call with number ids: 0, negative, above 2^53")
         .of(Bases::EveryKind, Rounds::for_each(NUMBERS), |input, ids| {
             let text = *item_of_round(input, NUMBERS);
-            let Ok(number) = text.parse::<Number>() else {
-                return Vec::new();
-            };
+            let Ok(number) = text.parse::<Number>() else { return Vec::new() };
             // The baseline has a string id, so that a target that refuses every number is detected.
             let baseline = json!(format!("baseline-{}", ids.next_id()));
             with_ids(input, &baseline, Value::Number(number))

@@ -150,9 +150,7 @@ impl Cause {
     /// What the cause states of a request of the same kind: true that it breaks the rule, false that it does not. None where it states
     /// nothing of this request.
     pub fn states(&self, request: &Value) -> Option<bool> {
-        let (Self::Members(differences) | Self::Form(differences)) = self else {
-            return None;
-        };
+        let (Self::Members(differences) | Self::Form(differences)) = self else { return None };
         let mut sides = differences.iter().map(|difference| difference.side(request));
         // Each difference is needed: one passing value is enough for the rule to hold.
         if sides.clone().any(|side| side == Some(false)) {

@@ -52,9 +52,7 @@ impl Defect {
 
     /// What is wrong, in a sentence without its full stop.
     pub fn headline(&self, findings: &[Finding]) -> String {
-        let Some(shown) = self.shown(findings) else {
-            return String::new();
-        };
+        let Some(shown) = self.shown(findings) else { return String::new() };
         let every = |finding: &Finding| match finding.cause {
             Some(Cause::Every { answers, .. }) => Some(answers),
             _ => None,

@@ -149,9 +149,7 @@ impl Outcomes {
     /// Adds the judgements on a group.
     pub(crate) fn add(&mut self, group: usize, views: &[View<'_>], judged: GroupOutcomes) {
         self.all += views.len() as u64;
-        let Ok(group) = u32::try_from(group) else {
-            return;
-        };
+        let Ok(group) = u32::try_from(group) else { return };
         if !is_kept(group, self.halvings) {
             return;
         }

@@ -370,9 +370,7 @@ fn is_same_kind(one: &Difference, two: &Difference) -> bool {
 
 /// Whether the failing values are the same: `"0"` with `"1"` as its boundary, and `"0"` in another notation, are one value that fails.
 fn is_same_value(one: &Difference, two: &Difference) -> bool {
-    let (Some(value), Some(other)) = (&one.failing, &two.failing) else {
-        return false;
-    };
+    let (Some(value), Some(other)) = (&one.failing, &two.failing) else { return false };
     match (value, other) {
         (Value::String(value), Value::String(other)) => value.eq_ignore_ascii_case(other),
         _ => value == other,

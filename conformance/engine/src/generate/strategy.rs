@@ -162,9 +162,7 @@ impl Form {
     ) -> Result<Option<Self>, Unsupported> {
         let kinds = JsonKinds::read(alternative)?;
         let values = values::read(alternative, &kinds)?;
-        let Some(object) = Object::read(alternative, location, builder)? else {
-            return Ok(None);
-        };
+        let Some(object) = Object::read(alternative, location, builder)? else { return Ok(None) };
         let form = Self {
             numbers: Numbers::read(alternative, &kinds)?,
             text: Text::read(alternative)?,

@@ -94,9 +94,7 @@ impl<'a> Answer<'a> {
     /// UTF-16, for example. An object as result, with HTTP status 200, suffices. Such a target is a paymaster with a defect, not another
     /// service. So may be one that sends JSON in a content coding that was not requested: it is not read.
     pub fn resembles_json_rpc(&self) -> bool {
-        let Some(response) = self.response() else {
-            return false;
-        };
+        let Some(response) = self.response() else { return false };
         let text: Vec<u8> = response.body.iter().copied().filter(|byte| *byte != 0).collect();
         let has = |name: &[u8]| text.windows(name.len()).any(|part| part == name);
         let is_json =

@@ -46,12 +46,8 @@ fn expected(alone: &View<'_>) -> Option<&'static str> {
 fn batch_elements(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let Some(place_of_batch) = views.iter().position(|view| view.role == Role::Batch) else { return };
     let batch = &views[place_of_batch];
-    let ParsedRequest::Batch(calls) = &*batch.request else {
-        return;
-    };
-    let Some(answers) = batch.answer.array() else {
-        return;
-    };
+    let ParsedRequest::Batch(calls) = &*batch.request else { return };
+    let Some(answers) = batch.answer.array() else { return };
     report.set_member(place_of_batch);
     for call in calls {
         let same = |view: &&View<'_>| is_same(&view.request, call);
@@ -59,9 +55,7 @@ fn batch_elements(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
         let own = answers.iter().enumerate().filter(|(_, answer)| {
             answer.get("id").zip(call.id()).is_some_and(|(own, sent)| same_id(own, sent))
         });
-        let [(place, Value::Object(actual))] = own.collect::<Vec<_>>()[..] else {
-            continue;
-        };
+        let [(place, Value::Object(actual))] = own.collect::<Vec<_>>()[..] else { continue };
         let grants = |answer| result_of(answer).is_some_and(batch.specification.grants);
         let is_refused = matches!(alone.expectation, Expectation::Refused | Expectation::NotSponsored);
         if is_refused {

@@ -29,9 +29,7 @@ fn status_of_result(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 /// An answer comes with the content type application/json.
 fn content_type(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let is_answer = view.answer.object().is_some() && !view.rejected_before_service();
-    let Some(response) = view.answer.response().filter(|_| is_answer) else {
-        return;
-    };
+    let Some(response) = view.answer.response().filter(|_| is_answer) else { return };
     let actual = response.header("content-type");
     let meaning =
         actual.and_then(|value| value.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase();

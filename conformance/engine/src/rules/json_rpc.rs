@@ -157,9 +157,7 @@ const FEW: usize = 3;
 
 /// A batch is answered with one answer for each request that has an id, and for each element that is no request, in any order.
 fn batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let ParsedRequest::Batch(requests) = &*view.request else {
-        return;
-    };
+    let ParsedRequest::Batch(requests) = &*view.request else { return };
     // A server may take the id null for none.
     if requests.contains(&ParsedRequest::NullId) || view.rejected_before_service() {
         return;
@@ -205,9 +203,7 @@ fn notification(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
         ParsedRequest::Notification => nothing(view, report),
         ParsedRequest::Batch(requests) if requests.contains(&ParsedRequest::Notification) => {
             let ids = requests.iter().filter_map(ParsedRequest::id).count();
-            let Some(answers) = view.answer.array() else {
-                return;
-            };
+            let Some(answers) = view.answer.array() else { return };
             let expected = format_args!("{ids} answers: the other requests have no id");
             report.expect(answers.len() <= ids, "", expected, || format!("{} answers", answers.len()));
         }
@@ -217,9 +213,7 @@ fn notification(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 
 fn nothing(view: &View<'_>, report: &mut Report) {
     // The page of a gateway is no answer of the service.
-    let Some(response) = view.answer.response().filter(|_| !view.rejected_before_service()) else {
-        return;
-    };
+    let Some(response) = view.answer.response().filter(|_| !view.rejected_before_service()) else { return };
     let silent = response.body.iter().all(u8::is_ascii_whitespace);
     report.expect(silent, "", "no JSON-RPC answer: the request has no id", || describe_answer(&view.answer));
 }
@@ -227,9 +221,7 @@ fn nothing(view: &View<'_>, report: &mut Report) {
 /// An integer id above 2^53 comes back exactly. Parsers with 64-bit floating-point numbers round it.
 fn large_ids(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let Some(object) = view.due_object() else { return };
-    let Some(Value::Number(sent)) = view.request.id().filter(|id| is_large_integer(id)) else {
-        return;
-    };
+    let Some(Value::Number(sent)) = view.request.id().filter(|id| is_large_integer(id)) else { return };
     let actual = object.get("id");
     // answer.id reports every other id.
     if matches!(actual, Some(Value::Number(actual)) if same_number(sent, actual)) {

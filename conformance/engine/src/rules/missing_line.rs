@@ -33,9 +33,7 @@ impl fmt::Debug for MissingLine {
 
 /// The line that a rule waits for; none where no line of the profile helps.
 pub fn missing_line(rule: &Rule, knowledge: &dyn Knowledge) -> Option<&'static MissingLine> {
-    let Advice::Write(own) = rule.advice else {
-        return None;
-    };
+    let Advice::Write(own) = rule.advice else { return None };
     match (rule.waits_first.unwrap_or(own), own.then) {
         (first, _) if !knowledge.knows(first) => Some(first),
         (_, Some(then)) if knowledge.knows(own) => Some(then).filter(|then| !knowledge.knows(then)),

@@ -124,12 +124,8 @@ impl Settled {
 fn same_with_headers(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
     let of = |view: &View<'_>| Settled::of(&view.answer, knowledge);
     let pairs = || views.chunks_exact(2);
-    let Some([baseline, variant]) = pairs().next() else {
-        return;
-    };
-    let Some(expected) = of(baseline).filter(|settled| *settled != Settled::Error) else {
-        return;
-    };
+    let Some([baseline, variant]) = pairs().next() else { return };
+    let Some(expected) = of(baseline).filter(|settled| *settled != Settled::Error) else { return };
     let actual = of(variant);
     if !pairs().all(|pair| of(&pair[0]).as_ref() == Some(&expected) && of(&pair[1]) == actual) {
         return;

@@ -51,9 +51,7 @@ impl Access {
             return; // a plain request shows whether the service can be reached
         }
         self.outcomes.see(relation, view);
-        let (Some(call), Some(response)) = (view.valid_call(), view.answer.response()) else {
-            return;
-        };
+        let (Some(call), Some(response)) = (view.valid_call(), view.answer.response()) else { return };
         let status = response.status;
         if view.rejected_before_service() || is_denial(status) && view.answer.result().is_none() {
             *self.refused.entry(status).or_default() += 1;

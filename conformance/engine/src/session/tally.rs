@@ -330,9 +330,7 @@ impl Tally {
     }
 
     fn reach(&mut self, relation: &'static str, view: &View<'_>) {
-        let Some(call) = view.request.valid_call() else {
-            return;
-        };
+        let Some(call) = view.request.valid_call() else { return };
         self.access.see(relation, view);
         self.reached.entry(call.pair.name).or_default().count(&view.answer);
     }

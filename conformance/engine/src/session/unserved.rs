@@ -169,9 +169,7 @@ impl Outcomes {
         let is_affected =
             |key: &Key| is_of_kind(key) && matches!(&key.2, Outcome::Unanswered(own) if own == reason);
         let (_, of_served) = shared(&|key| key.2 == Outcome::Result).unwrap_or_default();
-        let Some((2.., of_affected)) = shared(&is_affected) else {
-            return String::new();
-        };
+        let Some((2.., of_affected)) = shared(&is_affected) else { return String::new() };
         let named = of_affected.difference(&of_served).take(MOST_IN_COMMON);
         let named: Vec<&str> = named.map(String::as_str).collect();
         if named.is_empty() { String::new() } else { format!("; all have {}", named.join(", ")) }

@@ -147,9 +147,7 @@ impl Discovery {
 
     /// What the text leaves open, with a version that is served.
     fn what_is_open(&self) -> Vec<Planned> {
-        let Some(version) = self.target.served_versions().next() else {
-            return Vec::new();
-        };
+        let Some(version) = self.target.served_versions().next() else { return Vec::new() };
         let mut source = self.source();
         let kind = kinds::of(true, version);
         let mut open = |name, change: fn(&Value) -> Value| {

@@ -674,9 +674,7 @@ pub(crate) static FORMS: Relation = Relation::new("client-forms", "a call, and t
             let is_next = form.is_other_operation && has_its_nonce(&variant);
             if is_next { with_later_nonce(&variant, 1) } else { variant }
         });
-        let Some(variant) = variant.filter(|variant| *variant != before) else {
-            return Vec::new();
-        };
+        let Some(variant) = variant.filter(|variant| *variant != before) else { return Vec::new() };
         let plain = member(Role::Baseline, "the baseline", before, ids);
         alternately(&plain, &member(Role::Variant, form.label, variant, ids))
     })

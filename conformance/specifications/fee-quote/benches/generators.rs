@@ -60,9 +60,7 @@ fn bases(criterion: &mut Criterion) {
 fn strategies(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("strategy");
     for document in FEE_QUOTE.documents() {
-        let Ok(strategy) = strategy(document.name, &Overrides::new()) else {
-            continue;
-        };
+        let Ok(strategy) = strategy(document.name, &Overrides::new()) else { continue };
         let mut runner = runner(1);
         group.bench_function(document.name, |bencher| {
             bencher.iter(|| strategy.new_tree(&mut runner).map(|tree| tree.current()));
@@ -75,9 +73,7 @@ fn derived(criterion: &mut Criterion) {
     let context = context();
     let pair = kinds::QUOTE_ERC20;
     let name = pair.request_document;
-    let Some(base) = Source::new(1, &context).base(&any(pair)) else {
-        return;
-    };
+    let Some(base) = Source::new(1, &context).base(&any(pair)) else { return };
     criterion.bench_function("mutations", |bencher| {
         let broken = || mutate::sites(name).iter().filter_map(|site| site.apply(black_box(&base)));
         bencher.iter(|| broken().count());

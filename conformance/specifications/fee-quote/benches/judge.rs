@@ -38,15 +38,11 @@ fn exchange(service: &Service, context: &Context, pair: Kind) -> Option<Exchange
 
 fn judging(criterion: &mut Criterion) {
     let config = Config::default();
-    let Ok(service) = Service::new(&config) else {
-        return;
-    };
+    let Ok(service) = Service::new(&config) else { return };
     let context = Context::of(&*profile_of(&SPECIFICATION, &config, &[])).clone();
     let judge = Judge::new(SPECIFICATION.rules().collect());
     for pair in kinds::ALL {
-        let Some(exchange) = exchange(&service, &context, pair) else {
-            continue;
-        };
+        let Some(exchange) = exchange(&service, &context, pair) else { continue };
         let read = || View::new(Role::Call, "", black_box(&exchange), &context);
         let mut group = criterion.benchmark_group(pair.name);
         group.bench_function("read", |bencher| bencher.iter(read));

@@ -208,9 +208,7 @@ impl Tables<'_> {
             let refused = tried.iter().position(|tried| !tried.served);
             // Where not even the smallest is served, the size is not the reason.
             let served = &tried[..refused.unwrap_or(tried.len())];
-            let Some(largest) = served.last() else {
-                continue;
-            };
+            let Some(largest) = served.last() else { continue };
             let line = (key, i64::try_from(largest.size).unwrap_or(i64::MAX));
             if refused.is_some() && largest.size < ordinary {
                 smaller.push(line);

@@ -174,9 +174,7 @@ impl Served {
                 _ => {}
             }
         }
-        let Some(operation) = call.operation().as_object() else {
-            return;
-        };
+        let Some(operation) = call.operation().as_object() else { return };
         for (times, notation) in self.notations.iter_mut().zip(NOTATIONS) {
             *times += u64::from(operation.iter().all(|(name, value)| in_notation(name, value, notation)));
         }
@@ -195,13 +193,9 @@ fn choose(reading: &mut String, served: &BTreeMap<impl AsRef<str> + Ord, u64>) {
 
 impl Learn for Learner {
     fn see(&mut self, exchange: &Exchange) {
-        let ParsedRequest::Call(call) = ParsedRequest::of(&exchange.request, &SPECIFICATION) else {
-            return;
-        };
+        let ParsedRequest::Call(call) = ParsedRequest::of(&exchange.request, &SPECIFICATION) else { return };
         let answer = Answer::of(exchange);
-        let Some(result) = answer.result().filter(|result| call.valid && result.is_object()) else {
-            return;
-        };
+        let Some(result) = answer.result().filter(|result| call.valid && result.is_object()) else { return };
         self.base.served_capitals.learn(&call, result);
         // A target may read a token in such a spelling as another one: its answer shows nothing else.
         if ServedCapitals::is_unusual(&call) {

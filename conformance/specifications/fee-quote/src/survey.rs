@@ -208,9 +208,7 @@ fn note_decision(known: &mut Vec<(Map<String, Value>, BTreeSet<Decision>)>, exch
     let Some(call) = request.valid_call().filter(|call| Mode::of(call.pair) == Mode::Sponsored) else {
         return;
     };
-    let Some(operation) = call.operation().as_object() else {
-        return;
-    };
+    let Some(operation) = call.operation().as_object() else { return };
     let answer = Answer::of(exchange);
     let decision = match answer.result().map(|result| result["paymasterAndData"].as_str()) {
         Some(Some("0x")) => Decision::NotSponsored,

@@ -42,9 +42,7 @@ pub fn has_plain_envelope_and_info(call: &Call, dialect: &Dialect) -> bool {
 }
 
 fn operation(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> bool {
-    let Some(operation) = call.operation().as_object() else {
-        return false;
-    };
+    let Some(operation) = call.operation().as_object() else { return false };
     let required = |name: &&str| !is_optional(name, call.pair);
     has(operation, &ORDINARY)
         && GAS.iter().filter(|name| required(name)).all(|name| operation.contains_key(*name))

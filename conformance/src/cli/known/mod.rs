@@ -64,9 +64,7 @@ impl KnownFailures {
     /// Adds what failed to the file, where that was requested. Returns the exit code, which stays that of the run: the updated list
     /// counts from the next run on.
     pub(crate) fn update(&self, code: u8, summary: &Summary, strictness: Strictness) -> u8 {
-        let Some(new) = &self.update else {
-            return code;
-        };
+        let Some(new) = &self.update else { return code };
         match self.write(new, summary, strictness) {
             Ok(message) => {
                 output::eprint(&format!("{message}\n"));

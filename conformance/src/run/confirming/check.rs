@@ -299,13 +299,9 @@ fn evidence(
 ) -> Vec<Evidence> {
     let mut all: Vec<Evidence> = claims.iter().map(|_| Evidence::default()).collect();
     let places = claims.iter().flat_map(|claim| claim.outcomes.keys());
-    let Some(last) = places.map(|place| place.group).max() else {
-        return all;
-    };
+    let Some(last) = places.map(|place| place.group).max() else { return all };
     for group in groups {
-        let Some(number) = u32::try_from(group.number).ok().filter(|number| *number <= last) else {
-            break;
-        };
+        let Some(number) = u32::try_from(group.number).ok().filter(|number| *number <= last) else { break };
         for (place, member) in (0..).zip(0..group.members.len()) {
             let place = RequestPlace { group: number, member: place };
             for (claim, found) in claims.iter().zip(&mut all) {

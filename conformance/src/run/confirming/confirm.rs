@@ -85,9 +85,7 @@ pub(super) async fn confirm(
     };
     let mut requests = RequestBudget::new(budget.unwrap_or_default());
     let work = async {
-        let Some(budget) = budget else {
-            return (Vec::new(), None);
-        };
+        let Some(budget) = budget else { return (Vec::new(), None) };
         let first = attempts(&patient, &original).await;
         // What is broken now and then is shrunk by the search for its cause, which sends each step often enough.
         if !first.iter().all(|attempt| attempt.violation.is_some()) || budget == 0 {
@@ -130,9 +128,7 @@ async fn attempts(resender: &Resender<'_>, reproduction: &Reproduction) -> Vec<A
     let mut attempts = Vec::with_capacity(CONFIRMATIONS);
     for _ in 0..CONFIRMATIONS {
         // A group that could not be sent shows nothing about the rule.
-        let Ok((exchanges, outcome)) = resender.send(&reproduction.group).await else {
-            break;
-        };
+        let Ok((exchanges, outcome)) = resender.send(&reproduction.group).await else { break };
         attempts.push(Attempt {
             exchanges: exchanges.iter().map(Exchange::with_short_body).collect(),
             violation: outcome.broken(),

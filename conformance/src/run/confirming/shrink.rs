@@ -189,9 +189,7 @@ impl Shrinker<'_> {
         if members.len() <= kept.len() {
             return (reproduction, None);
         }
-        let Some(group) = with_members(&reproduction.group, &kept) else {
-            return (reproduction, None);
-        };
+        let Some(group) = with_members(&reproduction.group, &kept) else { return (reproduction, None) };
         match self.broken(Some(group), budget).await {
             Step::Broken(fewer) => (*fewer, Some(kept)),
             Step::Held | Step::Over => (reproduction, None),

@@ -181,9 +181,7 @@ impl Comparison {
     pub(super) fn note_neighbour(&mut self, exchange: &Exchange, is_served: bool) {
         let request = hash(&*exchange.request);
         let last = self.seen.iter_mut().rev().filter_map(|seen| seen.refused.as_mut());
-        let Some(refused) = last.into_iter().find(|refused| refused.request == request) else {
-            return;
-        };
+        let Some(refused) = last.into_iter().find(|refused| refused.request == request) else { return };
         refused.neighbour = Some(is_served);
         let sign = refused.sign.clone();
         let Some((kind, values)) = self.read(&exchange.request, Read::Ordinary).filter(|_| is_served) else {

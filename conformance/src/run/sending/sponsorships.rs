@@ -248,9 +248,7 @@ impl Sponsorships {
 
     /// Whether a call is an ordinary one that nothing known of the target lets it refuse, or that it may grant.
     fn may_be_granted(&self, call: &Call) -> bool {
-        let Some(context) = self.context.as_ref().filter(|_| call.valid) else {
-            return false;
-        };
+        let Some(context) = self.context.as_ref().filter(|_| call.valid) else { return false };
         let Requirement { within_tables, beyond, expectation } = context.requirement(call);
         let is_refused = matches!(expectation, Expectation::Refused | Expectation::NotSponsored);
         within_tables && beyond.is_none() && !is_refused

@@ -67,9 +67,7 @@ impl Scripted {
         let mut bytes = Vec::new();
         while stream.read_buf(&mut bytes).await.is_ok_and(|read| read > 0) {
             let text = String::from_utf8_lossy(&bytes);
-            let Some((head, body)) = text.split_once("\r\n\r\n") else {
-                continue;
-            };
+            let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
             let (_, length) = head.split_once("content-length: ").unwrap_or(("", "0"));
             let length = length.split_whitespace().next().unwrap();
             if body.len() < length.parse().unwrap() {

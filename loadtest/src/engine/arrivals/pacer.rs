@@ -49,9 +49,7 @@ pub(crate) fn start(run: &Arc<RunState>) -> std::io::Result<()> {
 }
 
 fn add_permits(run: &RunState) {
-    let Some(timetable) = run.settings.pacing.timetable() else {
-        return;
-    };
+    let Some(timetable) = run.settings.pacing.timetable() else { return };
     let mut added = 0;
     while !run.is_over() {
         let schedule = timetable.current();

@@ -161,9 +161,7 @@ impl Schedule {
     pub fn due_by(&self, elapsed: Duration) -> u64 {
         let seconds = elapsed.as_secs_f64();
         let place = self.segments.partition_point(|segment| segment.start <= seconds);
-        let Some(segment) = place.checked_sub(1).and_then(|place| self.segments.get(place)) else {
-            return 0;
-        };
+        let Some(segment) = place.checked_sub(1).and_then(|place| self.segments.get(place)) else { return 0 };
         let inside = (seconds - segment.start).min(segment.seconds);
         let expected = segment.before + segment.arrivals(inside);
         let count =

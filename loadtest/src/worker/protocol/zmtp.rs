@@ -113,9 +113,7 @@ fn frame(flags: u8, body: &[u8]) -> Bytes {
 /// Takes the next frame from received bytes; none if it is not complete. A frame that announces too many bytes is an error before
 /// they arrive.
 pub fn decode(received: &mut BytesMut) -> Result<Option<Frame>, String> {
-    let Some(&flags) = received.first() else {
-        return Ok(None);
-    };
+    let Some(&flags) = received.first() else { return Ok(None) };
     if flags & !(MORE | LONG | COMMAND) != 0 || flags & (COMMAND | MORE) == COMMAND | MORE {
         return Err(format!("a frame has the reserved flags {flags:#04x}"));
     }
@@ -150,9 +148,7 @@ fn take_short(bytes: &mut Bytes) -> Option<Bytes> {
 
 /// Checks that the first frame of the peer is the READY command of a ROUTER.
 pub fn check_ready(first: &Frame) -> Result<(), String> {
-    let Frame::Command(name, data) = first else {
-        return Err(NO_READY.to_owned());
-    };
+    let Frame::Command(name, data) = first else { return Err(NO_READY.to_owned()) };
     let mut data = data.clone();
     if &name[..] == b"ERROR" {
         let reason = escaped(&take_short(&mut data).unwrap_or_default());

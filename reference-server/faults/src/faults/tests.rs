@@ -130,12 +130,8 @@ fn broken_rows(body: &[u8], response: &WireResponse) -> HashSet<String> {
     let request: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
     let answer: Value =
         serde_json::from_slice(response.body.as_deref().unwrap_or_default()).unwrap_or(Value::Null);
-    let Some(result) = answer["result"].as_object() else {
-        return broken;
-    };
-    let Some(pair) = pair_of(&request) else {
-        return broken;
-    };
+    let Some(result) = answer["result"].as_object() else { return broken };
+    let Some(pair) = pair_of(&request) else { return broken };
     check(pair.result_document, result, &mut broken);
     for quote in result.get("feeQuotes").and_then(Value::as_array).into_iter().flatten() {
         if let Some(quote) = quote.as_object() {

@@ -324,9 +324,7 @@ impl MemberChange {
 
 /// Swaps the response to a single request, or its result, with that of another request.
 async fn swap(view: &RequestView<'_>, part: SwappedPart, answer: &mut Option<Value>) {
-    let Some(answer) = answer.as_mut().filter(|answer| answer.get("result").is_some()) else {
-        return;
-    };
+    let Some(answer) = answer.as_mut().filter(|answer| answer.get("result").is_some()) else { return };
     let mine = if part == SwappedPart::Answer { answer } else { &mut answer["result"] };
     *mine = view.memory.swap.exchange(mine.take()).await;
 }

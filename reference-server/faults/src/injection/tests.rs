@@ -10,9 +10,7 @@ fn malformed() -> Vec<Vec<u8>> {
     let mut malformed = Vec::new();
     // One of each pair is enough: the samples of a pair have the same members.
     for body in bodies().iter().take(4) {
-        let Ok(request) = serde_json::from_slice::<Value>(body) else {
-            continue;
-        };
+        let Ok(request) = serde_json::from_slice::<Value>(body) else { continue };
         for pointer in [
             "/method",
             "/params",

@@ -94,9 +94,7 @@ fn change_limits(result: &mut Map<String, Value>, change: fn(&Value) -> Value) {
 /// The same integer in scientific notation, with all its digits.
 fn with_exponent(value: &Value) -> Value {
     let digits = text_of(value);
-    let Some((first, rest)) = digits.split_at_checked(1) else {
-        return value.clone();
-    };
+    let Some((first, rest)) = digits.split_at_checked(1) else { return value.clone() };
     let kept = rest.trim_end_matches('0');
     let point = if kept.is_empty() { "" } else { "." };
     parsed(&format!("{first}{point}{kept}e+{}", rest.len()))

@@ -75,9 +75,7 @@ pub(crate) fn explain<'a>(text: &'a str, typed: &str) -> Option<Explanation<'a>>
 
 /// The violations of the schema of `request`.
 fn schema_violations(method: &ServedMethod, mut request: Value) -> Vec<Violation> {
-    let Some(validator) = validator_for((method.document)(&mut request)) else {
-        return Vec::new();
-    };
+    let Some(validator) = validator_for((method.document)(&mut request)) else { return Vec::new() };
     let mut violations = Vec::new();
     for error in validator.iter_errors(&request) {
         let violation = violation(&error);

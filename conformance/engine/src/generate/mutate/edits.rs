@@ -105,9 +105,7 @@ impl TextEdit {
 
 /// `location` in `message`: each `*` becomes the index of the last item. None when there is no item.
 pub(super) fn place(location: &str, message: &Value) -> Option<String> {
-    let Some((before, after)) = location.split_once("/*") else {
-        return Some(location.to_owned());
-    };
+    let Some((before, after)) = location.split_once("/*") else { return Some(location.to_owned()) };
     let last = message.pointer(before)?.as_array()?.len().checked_sub(1)?;
     place(&format!("{before}/{last}{after}"), message)
 }

@@ -25,9 +25,7 @@ use crate::{
 pub fn sites(name: &str) -> &'static [Site] {
     static SITES: LazyLock<HashMap<&'static str, OnceLock<Vec<Site>>>> =
         LazyLock::new(|| documents().map(|document| (document.name, OnceLock::new())).collect());
-    let Some((name, sites)) = SITES.get_key_value(name) else {
-        return &[];
-    };
+    let Some((name, sites)) = SITES.get_key_value(name) else { return &[] };
     sites.get_or_init(|| find(name))
 }
 
@@ -67,9 +65,7 @@ impl Finder {
             self.walk(&inner, location)?;
         }
         for (keyword, argument) in keywords {
-            let Some(keyword) = KEYWORDS.into_iter().find(|known| known == keyword) else {
-                continue;
-            };
+            let Some(keyword) = KEYWORDS.into_iter().find(|known| known == keyword) else { continue };
             match keyword {
                 "type" => self.add(place, keyword, location, other_types(place, argument)),
                 "enum" => {

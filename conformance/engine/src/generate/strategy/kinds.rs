@@ -26,9 +26,7 @@ impl JsonKinds {
         let mut has_type = false;
         for place in &alternative.places {
             let keywords = place.keywords()?;
-            let Some(types) = keywords.get("type") else {
-                continue;
-            };
+            let Some(types) = keywords.get("type") else { continue };
             has_type = true;
             let mut allowed = Vec::new();
             let single = types.as_str();

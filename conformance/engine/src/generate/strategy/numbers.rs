@@ -28,9 +28,7 @@ impl Numbers {
         for place in &alternative.places {
             let keywords = place.keywords()?;
             for keyword in ["minimum", "maximum"] {
-                let Some(bound) = keywords.get(keyword) else {
-                    continue;
-                };
+                let Some(bound) = keywords.get(keyword) else { continue };
                 let bound = bound
                     .to_string()
                     .parse::<BigInt>()
@@ -56,9 +54,7 @@ impl Numbers {
         for text in texts {
             let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
             let negative = text.starts_with('-');
-            let Ok(whole) = whole.parse::<BigInt>() else {
-                continue;
-            };
+            let Ok(whole) = whole.parse::<BigInt>() else { continue };
             // A fraction lies between its whole part and the next integer away from zero: both must be in bounds.
             let outer = match (fraction.is_empty(), negative) {
                 (true, _) => whole.clone(),

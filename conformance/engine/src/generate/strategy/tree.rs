@@ -79,9 +79,7 @@ impl ValueTree for Tree {
         }
         // The value before the candidates is offered once more. The answer is true, because a tuple or a list of strategies goes on
         // with its next part only after this part failed again and `simplify` has nothing left.
-        let Some(before) = self.simpler_than.take() else {
-            return false;
-        };
+        let Some(before) = self.simpler_than.take() else { return false };
         self.current = before;
         self.smallest = true;
         true

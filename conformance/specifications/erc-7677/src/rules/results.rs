@@ -99,9 +99,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule("result.address-once", address_once)
         .hint("paymasterData begins behind the address; paymasterAndData has it at the beginning only"),
     rule("is-final.boolean", |view, knowledge, report| {
-        let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| is_stub(*kind)) else {
-            return;
-        };
+        let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| is_stub(*kind)) else { return };
         match result.get("isFinal") {
             // Another rule reports null.
             None | Some(Value::Null | Value::Bool(_)) => report.held(),
@@ -330,9 +328,7 @@ fn sponsor_icon(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report)
 /// Whether a text is a `data:` URI of RFC 2397, whose data are written in the characters of a URI, and whose base64 can be read.
 fn is_data_uri(text: &str) -> bool {
     let scheme = text.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:"));
-    let Some((head, data)) = scheme.and_then(|_| text[5..].split_once(',')) else {
-        return false;
-    };
+    let Some((head, data)) = scheme.and_then(|_| text[5..].split_once(',')) else { return false };
     if !head.to_ascii_lowercase().ends_with(";base64") {
         return text
             .bytes()

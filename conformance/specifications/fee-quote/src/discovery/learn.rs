@@ -38,9 +38,7 @@ impl Discovery {
                 continue;
             };
             let answer = Answer::of(exchange);
-            let Some(result) = answer.result().filter(|result| result.is_object()) else {
-                continue;
-            };
+            let Some(result) = answer.result().filter(|result| result.is_object()) else { continue };
             // The first reading that is served becomes the dialect. Trials begin with the default.
             let decides = self.served.insert(trial.pair) && !learned || self.asks_again;
             if decides && trial.dialect != self.context.dialect {

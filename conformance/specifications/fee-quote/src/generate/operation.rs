@@ -251,9 +251,7 @@ fn varying(operations: &Operations) -> Vec<Vec<&'static str>> {
 
 /// The operations of the profile that can be sent: those that have a sender and are well formed.
 fn listed(context: &Context, operations: &[Map<String, Value>]) -> Vec<Map<String, Value>> {
-    let Some(validator) = validator_for("user-operation") else {
-        return Vec::new();
-    };
+    let Some(validator) = validator_for("user-operation") else { return Vec::new() };
     let (quantities, _) = notations(context.dialect.amount_notation);
     let whole = |operation: &&Map<String, Value>| {
         let mut operation = (*operation).clone();

@@ -261,9 +261,7 @@ fn usable(context: &Context, wanted: Base) -> Result<FromSchema, NoRequests> {
 /// What `wanted` is drawn from; none when nothing known of the target gives such a request.
 fn schema(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsupported> {
     let dialect = &context.dialect;
-    let Some(operation) = operations(context, wanted.draw)? else {
-        return Ok(None);
-    };
+    let Some(operation) = operations(context, wanted.draw)? else { return Ok(None) };
     let mode = match Mode::of(wanted.pair) {
         Mode::Sponsored => dialect.sponsored_name.clone(),
         Mode::Erc20 => Mode::Erc20.name().to_owned(),
@@ -338,9 +336,7 @@ fn webhook_data(rng: &mut proptest::test_runner::TestRng) -> Value {
 }
 
 fn in_usual_order(mut envelope: Value) -> Value {
-    let Some(members) = envelope.as_object_mut() else {
-        return envelope;
-    };
+    let Some(members) = envelope.as_object_mut() else { return envelope };
     let mut ordered = Map::with_capacity(ENVELOPE.len());
     for name in ENVELOPE {
         if let Some(value) = members.get_mut(name) {

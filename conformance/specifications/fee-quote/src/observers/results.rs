@@ -30,12 +30,8 @@ pub(super) fn mode_member(views: &[View<'_>], _: &dyn Knowledge, values: &mut Ve
 pub(super) fn error_codes(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
     let context = Context::of(knowledge);
     for view in views {
-        let ParsedRequest::Call(call) = &*view.request else {
-            continue;
-        };
-        let Some(error) = view.answer.error() else {
-            continue;
-        };
+        let ParsedRequest::Call(call) = &*view.request else { continue };
+        let Some(error) = view.answer.error() else { continue };
         let about = if view.answer_is_shown() {
             "no token"
         } else if call.valid
@@ -59,9 +55,7 @@ pub(super) fn error_status(views: &[View<'_>], _: &dyn Knowledge, values: &mut V
 
 pub(super) fn gas_limits_returned(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair != kinds::QUOTE_ERC20) {
-        let Some(calculate) = call.mode_object()["calculateGasLimits"].as_bool() else {
-            continue;
-        };
+        let Some(calculate) = call.mode_object()["calculateGasLimits"].as_bool() else { continue };
         let requested = &call.operation()["callGasLimit"];
         if !requested.is_null() {
             let same = amount(requested) == amount(&result["callGasLimit"]);
@@ -75,9 +69,7 @@ pub(super) fn gas_limits_returned(views: &[View<'_>], _: &dyn Knowledge, values:
 pub(super) fn layout(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
     let context = Context::of(knowledge);
     for (_, call, result) in results(views) {
-        let Some(data) = result["paymasterAndData"].as_str().filter(|data| data.len() > 2) else {
-            continue;
-        };
+        let Some(data) = result["paymasterAndData"].as_str().filter(|data| data.len() > 2) else { continue };
         let beginning = context.quoted.paymaster.as_deref().map(|paymaster| {
             let begins = data.get(..paymaster.len());
             if begins.is_some_and(|begins| begins.eq_ignore_ascii_case(paymaster)) {
@@ -100,9 +92,7 @@ pub(super) fn deterministic_data(views: &[View<'_>], _: &dyn Knowledge, values: 
     let data = |view: &View<'_>| {
         view.answer.result().and_then(|result| result["paymasterAndData"].as_str()).map(str::to_owned)
     };
-    let Some(first) = data(baseline).filter(|data| data.len() > 2) else {
-        return;
-    };
+    let Some(first) = data(baseline).filter(|data| data.len() > 2) else { return };
     for view in views.iter().filter(|view| view.label == SAME_AGAIN) {
         if let Some(again) = data(view) {
             values.push(if again == first { "the same twice" } else { "another each time" }.to_owned());

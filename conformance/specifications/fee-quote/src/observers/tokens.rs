@@ -18,9 +18,7 @@ use super::{is_probe, results};
 pub(super) fn quoted_tokens(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
     let context = Context::of(knowledge);
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == kinds::QUOTE_ERC20) {
-        let (Some(preferred), Some(list)) = (&call.tokens().preferred, &call.tokens().list) else {
-            continue;
-        };
+        let (Some(preferred), Some(list)) = (&call.tokens().preferred, &call.tokens().list) else { continue };
         let outside = !list.iter().any(|token| token.eq_ignore_ascii_case(preferred));
         let listed = list.iter().find(|token| context.support(token) == Support::Supported);
         let (true, Support::Supported, Some(listed)) = (outside, context.support(preferred), listed) else {
@@ -74,9 +72,7 @@ pub(super) fn token_letter_case(views: &[View<'_>], _: &dyn Knowledge, values: &
         let tokens = call.tokens();
         let named: Vec<&str> = tokens.list.into_iter().flatten().chain(tokens.preferred).collect();
         for quote in result["feeQuotes"].as_array().into_iter().flatten() {
-            let Some(outcome) = quote["tokenAddress"].as_str() else {
-                continue;
-            };
+            let Some(outcome) = quote["tokenAddress"].as_str() else { continue };
             if let Some(requested) = named.iter().find(|requested| requested.eq_ignore_ascii_case(outcome))
                 && requested[2..].bytes().any(|byte| byte.is_ascii_uppercase())
             {

@@ -179,9 +179,7 @@ const REPEATED_SENDER: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
 fn in_a_served_form(input: &BuildInput<'_>, request: Value) -> Value {
     let forms = Context::of(input.context).served_forms.named(input.pair);
     let turn = input.round as usize / 4;
-    let Some(form) = (!forms.is_empty()).then(|| forms[turn % forms.len()]) else {
-        return request;
-    };
+    let Some(form) = (!forms.is_empty()).then(|| forms[turn % forms.len()]) else { return request };
     let info = Context::of(input.context).sponsorship_info();
     form.of(&request, input.pair, &info).unwrap_or(request)
 }

@@ -27,9 +27,7 @@ pub static CLIENT_FORMS: Relation = Relation::new(
 .of(Bases::EveryKind, Rounds::for_each(forms::CLIENT_FORMS), |input, ids| {
     let form = item_of_round(input, forms::CLIENT_FORMS);
     let info = Context::of(input.context).sponsorship_info();
-    let Some(request) = form.of(input.base, input.pair, &info) else {
-        return Vec::new();
-    };
+    let Some(request) = form.of(input.base, input.pair, &info) else { return Vec::new() };
     let label = format!("as written by {} ({})", form.clients, form.name);
     let plain = baseline(input, ids);
     alternately(&plain, &member(Role::Variant, label, request, ids))

@@ -215,9 +215,7 @@ impl ServedForms {
 
 /// Whether a call has the form of a published client: exactly what the client changes, and nothing else.
 pub(crate) fn is_of_client(call: &Call, dialect: &Dialect) -> bool {
-    let Some(own) = Form::of(call, dialect).filter(|form| !form.is_plain()) else {
-        return false;
-    };
+    let Some(own) = Form::of(call, dialect).filter(|form| !form.is_plain()) else { return false };
     let info = &call.mode_object()["sponsorshipInfo"];
     let plain = plain(call, dialect);
     CLIENT_FORMS.iter().any(|form| {
@@ -286,9 +284,7 @@ enum Hex {
 
 fn in_hex(request: &mut Value, names: &[&str], hex: Hex) {
     for name in names {
-        let Some(amount) = amount(&request["params"][0][*name]) else {
-            continue;
-        };
+        let Some(amount) = amount(&request["params"][0][*name]) else { continue };
         let digits = format!("{amount:x}");
         let padding = match hex {
             Hex::WholeBytes if digits.len() % 2 == 1 => "0",

@@ -26,9 +26,7 @@ pub(super) fn kept(view: &View<'_>, context: &Context, note: Note<'_>) {
 /// A token of a quote is kept when it is quoted, and not kept when it is in `unsupportedTokens`.
 fn quote(view: &View<'_>, context: &Context, note: Note<'_>) {
     let supported = &context.profile.tokens.supported;
-    let (Some(call), Some(result)) = (view.valid_call(), view.answer.result()) else {
-        return;
-    };
+    let (Some(call), Some(result)) = (view.valid_call(), view.answer.result()) else { return };
     if supported.is_empty() {
         return;
     }
@@ -62,9 +60,7 @@ fn operation(view: &View<'_>, context: &Context, note: Note<'_>) {
         return;
     }
     let operation = view.valid_call().and_then(|call| context.sponsorable_index(call.operation()));
-    let Some(index) = operation else {
-        return;
-    };
+    let Some(index) = operation else { return };
     if let Some(result) = view.answer.result() {
         if let Some(data) = result["paymasterAndData"].as_str() {
             note(OPERATIONS, index, data != "0x");

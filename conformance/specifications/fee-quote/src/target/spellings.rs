@@ -42,9 +42,7 @@ impl Spelling {
 
     /// The address in this spelling. What is no address stays as it is.
     pub fn write(self, address: &str) -> String {
-        let Some(parsed) = parsed(address) else {
-            return address.to_owned();
-        };
+        let Some(parsed) = parsed(address) else { return address.to_owned() };
         match self {
             Self::Lower => format!("{parsed:#x}"),
             Self::Checksum => parsed.to_checksum(None),

@@ -49,9 +49,7 @@ impl fmt::Display for Broken {
         /// Longer values are cut, in characters.
         const LONGEST: usize = 60;
         write!(f, "{} of {} broken at {}: ", self.site.keyword, self.site.document, self.mutation.pointer)?;
-        let Some(now) = self.now() else {
-            return f.write_str("removed");
-        };
+        let Some(now) = self.now() else { return f.write_str("removed") };
         let text = now.to_string();
         match text.char_indices().nth(LONGEST) {
             Some((end, _)) => write!(f, "now {}...", &text[..end]),
@@ -218,9 +216,7 @@ fn a_mutation_of_a_shrunk_base_is_still_that_mutation() {
         for mutation in mutations(name, &valid) {
             let site = mutation.site;
             assert_eq!(site.apply(&valid).as_ref(), Some(&mutation.mutation));
-            let Some(again) = site.apply(&smaller) else {
-                continue;
-            };
+            let Some(again) = site.apply(&smaller) else { continue };
             check(name, &smaller, &Broken { site, mutation: again });
             assert_eq!(site.apply(&mutation.mutation.broken), None, "a broken base is no base: {mutation}");
             kept += 1;

@@ -94,9 +94,7 @@ fn lawful(paymaster: &common::Paymaster<'_>, profile: &Profile, rules: &[&str]) 
 fn a_target_that_simulates_may_serve_only_listed_operations_exactly_as_listed() {
     let service = service();
     let paymaster = |body: &[u8]| {
-        let Some(request) = call(body) else {
-            return common::answer(&service, body);
-        };
+        let Some(request) = call(body) else { return common::answer(&service, body) };
         let sent = request["params"][0].as_object().expect("a call has one");
         let is = |known: &Map<String, Value>| {
             let of_gas =
@@ -137,9 +135,7 @@ fn a_target_that_simulates_may_serve_only_listed_operations_exactly_as_listed() 
 fn a_policy_may_decide_by_any_member_of_operation_and_sponsorship_info() {
     let service = service();
     let paymaster = |body: &[u8]| {
-        let Some(request) = call(body) else {
-            return common::answer(&service, body);
-        };
+        let Some(request) = call(body) else { return common::answer(&service, body) };
         let (operation, info) = (&request["params"][0], &request["params"][1]["sponsorshipInfo"]);
         let sponsors = operation["sender"] == KNOWN
             && operation["maxFeePerGas"] == "0x59682f00"
@@ -198,9 +194,7 @@ fn a_target_that_never_sponsors_must_keep_to_its_profile() {
 fn a_target_may_bound_gas_and_fees() {
     let service = service();
     let paymaster = |body: &[u8]| {
-        let Some(request) = call(body) else {
-            return common::answer(&service, body);
-        };
+        let Some(request) = call(body) else { return common::answer(&service, body) };
         // A priority fee of 0 is one that wallets send.
         let bounded = ["callGasLimit", "verificationGasLimit", "preVerificationGas", "maxFeePerGas"]
             .iter()

@@ -105,9 +105,7 @@ fn every_base_is_valid_whatever_the_pair_the_draw_the_tokens_and_the_profile() {
         for wanted in bases() {
             let validator = validator_for(wanted.pair.request_document).unwrap();
             for _ in 0..ROUNDS {
-                let Some(request) = source.base(&wanted) else {
-                    break;
-                };
+                let Some(request) = source.base(&wanted) else { break };
                 assert!(validator.is_valid(&request), "{wanted:?} {request:#}");
                 assert_eq!(keys(&request), ["jsonrpc", "id", "method", "params"]);
                 assert_eq!(request["jsonrpc"], json!(context.dialect.jsonrpc_version));
@@ -209,9 +207,7 @@ fn drawn_tokens_are_supported_as_requested() {
         let mut source = Source::new(5, &context);
         for wanted in bases().into_iter().filter(|wanted| Mode::of(wanted.pair) == Mode::Erc20) {
             for _ in 0..ROUNDS {
-                let Some(request) = source.base(&wanted) else {
-                    break;
-                };
+                let Some(request) = source.base(&wanted) else { break };
                 let (preferred, list) = tokens(&request);
                 let fee = &request["params"][1]["tokenInfo"][&context.dialect.fee_token_member];
                 let named: Vec<&str> = list.into_iter().chain(preferred).chain(fee.as_str()).collect();

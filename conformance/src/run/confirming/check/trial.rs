@@ -47,9 +47,7 @@ impl Trial<'_> {
                 .filter(|own| is_comparable(own, &value, context))
                 .and_then(|_| subject.with(group, value, context)),
         };
-        let Some(group) = group.filter(|group| self.budget.spend_on(group)) else {
-            return Shown::Nothing;
-        };
+        let Some(group) = group.filter(|group| self.budget.spend_on(group)) else { return Shown::Nothing };
         match self.resender.send(&group).await {
             Ok((_, Outcome::Broken(_))) => Shown::Broken,
             Ok((exchanges, Outcome::Held)) => {
@@ -121,18 +119,12 @@ impl Trial<'_> {
     /// Whether the contrast is wrong without one element of its list, or with another one in its place: the list as a whole decides, or what
     /// the target kept under it.
     async fn depends_on_the_rest_of_a_list(&mut self, found: &Evidence) -> bool {
-        let Some(contrast) = &self.claim.finding.contrast else {
-            return false;
-        };
+        let Some(contrast) = &self.claim.finding.contrast else { return false };
         let own = self.claim.subject_in(contrast.member).value(&contrast.group);
         let alone = self.claim.request(&contrast.group, contrast.member);
-        let (Some(own), Some(alone)) = (own, alone) else {
-            return false;
-        };
+        let (Some(own), Some(alone)) = (own, alone) else { return false };
         for member in self.claim.cause.members() {
-            let (None, Some(Value::Array(items))) = (member.element(), &member.passing) else {
-                continue;
-            };
+            let (None, Some(Value::Array(items))) = (member.element(), &member.passing) else { continue };
             let mut lists: Vec<Vec<Value>> = Vec::new();
             if member.respect == Respect::Length {
                 let requests = found.unexplained.iter().chain(&found.held);

@@ -94,9 +94,7 @@ impl Search<'_> {
             if 2 * sent >= most {
                 self.resender.sender.close_idle();
             }
-            let Some((_, outcome)) = self.send_freely(group).await else {
-                break;
-            };
+            let Some((_, outcome)) = self.send_freely(group).await else { break };
             sent += 1;
             broken += u32::from(outcome.broken().is_some());
         }
@@ -207,9 +205,7 @@ impl Search<'_> {
             group
         };
         let plain = with(None);
-        let Some((exchanges, Outcome::Held)) = self.send(&plain).await else {
-            return None;
-        };
+        let Some((exchanges, Outcome::Held)) = self.send(&plain).await else { return None };
         let contrast = Contrast { group: plain, exchanges, member: self.finding.violation.member };
         let differing: Vec<HeaderLine> = set
             .lines

@@ -198,9 +198,7 @@ impl Search<'_> {
 
     /// Whether the known cause of another finding is the cause of this one too.
     pub(super) async fn same_as(&mut self, other: &Finding) -> Option<Diagnosis> {
-        let Some(Cause::Members(differences)) = &other.cause else {
-            return None;
-        };
+        let Some(Cause::Members(differences)) = &other.cause else { return None };
         let group = &self.finding.group;
         let wrong = Subject::Member(self.finding.violation.member);
         let differs = |baseline: &Subject| {
@@ -216,9 +214,7 @@ impl Search<'_> {
         let baseline = self.baseline().map(Subject::Member).filter(differs);
         let of_groups = self.judges_groups().then(|| baseline.into_iter().chain([Subject::Base]));
         for subject in of_groups.into_iter().flatten().chain([wrong]) {
-            let Some(value) = subject.value(group) else {
-                continue;
-            };
+            let Some(value) = subject.value(group) else { continue };
             let is_in = |difference: &Difference| {
                 let has_it = value.pointer(&difference.pointer).is_some();
                 difference.is_in(&value) || difference.passing.is_none() && has_it
@@ -226,9 +222,7 @@ impl Search<'_> {
             if !differences.iter().all(is_in) {
                 continue;
             }
-            let Some(passing) = with_all(&value, differences) else {
-                continue;
-            };
+            let Some(passing) = with_all(&value, differences) else { continue };
             if let Some(contrast) = self.right(subject, passing).await {
                 return Some(Diagnosis::with(Cause::Members(differences.clone()), contrast));
             }
@@ -262,9 +256,7 @@ impl Search<'_> {
     /// request, then with their own. Those that got an answer of another kind are left out, unless the rule is about the kind: the rule
     /// held because of that.
     fn passing_requests(&self, subject: Subject) -> Vec<Value> {
-        let Some(failing) = subject.value(&self.finding.group) else {
-            return Vec::new();
-        };
+        let Some(failing) = subject.value(&self.finding.group) else { return Vec::new() };
         let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
         let finding = self.finding;
         let mut requests: Vec<Value> = Vec::new();
@@ -309,9 +301,7 @@ impl Search<'_> {
         }
         let mut fewest = Fewest::new(all);
         while let Some(trial) = fewest.next_trial() {
-            let Some(value) = with_all(&failing, &trial) else {
-                continue;
-            };
+            let Some(value) = with_all(&failing, &trial) else { continue };
             if self.right(subject, value).await.is_some() {
                 fewest.was_enough(trial);
             }

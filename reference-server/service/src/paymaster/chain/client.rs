@@ -51,9 +51,7 @@ pub(crate) struct CallError {
 impl Chain {
     /// The chain of the configuration, if one is configured.
     pub(crate) fn new(config: &ChainConfig, paymaster: Address) -> Result<Option<Self>, ConfigError> {
-        let Some(target) = config.rpc_url.target()? else {
-            return Ok(None);
-        };
+        let Some(target) = config.rpc_url.target()? else { return Ok(None) };
         let timeout = Duration::from_millis(config.timeout_ms);
         let limits = Limits { timeout, body: MAX_RESPONSE_BYTES };
         let connector = config.connector(&target)?;

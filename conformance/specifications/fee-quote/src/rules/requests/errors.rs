@@ -62,9 +62,7 @@ fn token_absent(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 /// Whether a sponsor request in token mode has no text as its fee token: those without it, those whose `tokenInfo` is no
 /// object, and those whose token is a number, an array or an object.
 fn has_no_readable_fee_token(view: &View<'_>) -> bool {
-    let ParsedRequest::Call(call) = &*view.request else {
-        return false;
-    };
+    let ParsedRequest::Call(call) = &*view.request else { return false };
     let info = &call.mode_object()["tokenInfo"];
     let is_named = |name: &str| info[name].as_str().is_some_and(|token| !token.is_empty());
     call.pair == kinds::SPONSOR_ERC20 && !is_named("feeTokenAddress") && !is_named("tokenAddress")
@@ -73,9 +71,7 @@ fn has_no_readable_fee_token(view: &View<'_>) -> bool {
 /// Token mode with an unsupported token is answered with an error. So is a word, and a hex string with more or fewer digits than an address.
 fn token_unsupported(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let context = Context::of(knowledge);
-    let ParsedRequest::Call(call) = &*view.request else {
-        return;
-    };
+    let ParsedRequest::Call(call) = &*view.request else { return };
     if call.pair != kinds::SPONSOR_ERC20 {
         return;
     }

@@ -31,9 +31,7 @@ pub(crate) const RULES: &[Rule] = &[
 /// A request in a form of published clients is served when the plain one is. Nothing is judged when only some of the same requests are.
 fn client_forms(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let pairs = || views.chunks_exact(2);
-    let Some([_, variant]) = pairs().next() else {
-        return;
-    };
+    let Some([_, variant]) = pairs().next() else { return };
     if !pairs().all(|pair| pair[0].answer.result().is_some()) {
         return;
     }
@@ -86,9 +84,7 @@ fn mode_member(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     else {
         return;
     };
-    let Some(result) = view.answer.result() else {
-        return;
-    };
+    let Some(result) = view.answer.result() else { return };
     let expected = Mode::of(call.pair).name();
     // The rule of its row reports a missing or wrong MODE.
     if result.get("MODE").and_then(Value::as_str) == Some(expected) {

@@ -94,9 +94,7 @@ fn sponsor_erc20(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report
 }
 
 fn served(pair: Kind, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call) -> bool) {
-    let Some(call) = view.valid_call().filter(|call| call.pair == pair) else {
-        return;
-    };
+    let Some(call) = view.valid_call().filter(|call| call.pair == pair) else { return };
     if !fair(call) || view.rejected_before_service() {
         return;
     }

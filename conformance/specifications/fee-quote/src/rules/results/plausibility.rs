@@ -226,9 +226,7 @@ fn logo_url(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 
 /// The gas limits of a result that sponsors are above 0, unless the request has 0.
 fn gas(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let (Some(call), Some(result)) = (view.valid_call(), view.answer.result()) else {
-        return;
-    };
+    let (Some(call), Some(result)) = (view.valid_call(), view.answer.result()) else { return };
     if result["paymasterAndData"].as_str().is_none_or(|data| ["0x", ""].contains(&data)) {
         return;
     }
@@ -292,9 +290,7 @@ fn token_data(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
 fn token_data_differs(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let in_one_token = views.iter().filter(|view| view.role == Role::Call);
     let all: Option<Vec<&str>> = in_one_token.map(token_paymaster_data).collect();
-    let Some((first, others @ [_, ..])) = all.as_deref().and_then(|all| all.split_first()) else {
-        return;
-    };
+    let Some((first, others @ [_, ..])) = all.as_deref().and_then(|all| all.split_first()) else { return };
     report.set_member(views.len() - 1);
     let differs = others.iter().any(|other| !other.eq_ignore_ascii_case(first));
     report.expect(

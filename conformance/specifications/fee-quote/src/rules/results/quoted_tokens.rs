@@ -203,9 +203,7 @@ fn unsupported_reading(context: &Context) -> QuotedTokens {
 /// unsupportedTokens lists only tokens of the request, and none that the service supports.
 fn unsupported_only_unsupported(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let context = Context::of(knowledge);
-    let Some(quote) = read(view, context).filter(|quote| quote.has_unsupported) else {
-        return;
-    };
+    let Some(quote) = read(view, context).filter(|quote| quote.has_unsupported) else { return };
     let requested = quote.call.tokens().quoted();
     let wrong = quote.unsupported.iter().position(|token| {
         !requested.contains(token)

@@ -112,9 +112,7 @@ pub(crate) fn check(
     let context = Context::of(knowledge);
     // Judged only for valid requests: the answer to malformed ones is not shown, and a result may repeat their values.
     let Some(call) = view.valid_call() else { return };
-    let Some(result) = view.answer.result().filter(|result| result.is_object()) else {
-        return;
-    };
+    let Some(result) = view.answer.result().filter(|result| result.is_object()) else { return };
     let of_quotes = document == "fee-quote";
     let table = if of_quotes { "quote-result" } else { document };
     if call.pair.result_document != table {

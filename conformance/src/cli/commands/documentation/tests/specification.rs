@@ -153,9 +153,7 @@ fn calls(section: &Section, of: &Specification) -> String {
     let is_own =
         |kind: &&Kind| document(kind.request_document).is_some_and(|own| own.section == section.number);
     let own: Vec<&Kind> = of.kinds.iter().filter(is_own).collect();
-    let Some(first) = own.first() else {
-        return String::new();
-    };
+    let Some(first) = own.first() else { return String::new() };
     let parameter = first.selector.map_or("method", |(parameter, _)| parameter);
     let (params, place) = of.places.terms.rsplit_once('/').unwrap_or_default();
     let mut text = format!(
