@@ -37,10 +37,7 @@ pub fn latency(latency: Option<Duration>) -> String {
 
 /// A rate per second, with one decimal below 100, for example `12.5/s`.
 pub fn rate(rate: f64) -> String {
-    if rate < 100.0 {
-        return format!("{rate:.1}/s");
-    }
-    format!("{}/s", number(whole(rate.round())))
+    if rate < 100.0 { format!("{rate:.1}/s") } else { format!("{}/s", number(whole(rate.round()))) }
 }
 
 /// A percentage. Only an exact 0 or 100 is shown as such.

@@ -124,10 +124,7 @@ pub(crate) fn chosen(
         .map(|scenario| (scenario, weight(scenario)))
         .filter(|(_, weight)| *weight > 0)
         .collect();
-    if chosen.is_empty() {
-        return Err("every weight is 0: nothing would be sent".to_owned());
-    }
-    Ok(chosen)
+    if chosen.is_empty() { Err("every weight is 0: nothing would be sent".to_owned()) } else { Ok(chosen) }
 }
 
 /// Reads a weight that is written as `NAME=NUMBER`, for example `journey=3`.

@@ -90,10 +90,7 @@ fn roots_of_file(path: &Path) -> Result<RootCertStore, ConnectError> {
     for certificate in CertificateDer::pem_slice_iter(&text) {
         roots.add(certificate.map_err(failed(path))?).map_err(failed(path))?;
     }
-    if roots.is_empty() {
-        return Err(failed(path)("no PEM certificate in this file"));
-    }
-    Ok(roots)
+    if roots.is_empty() { Err(failed(path)("no PEM certificate in this file")) } else { Ok(roots) }
 }
 
 fn platform_roots() -> Result<RootCertStore, ConnectError> {

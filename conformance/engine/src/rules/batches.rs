@@ -23,10 +23,7 @@ pub const RULES: &[Rule] = &[Rule::group(
 
 /// Of which sort an answer is, in words. Equal requests get answers of the same sort.
 fn sort_of(answer: &Map<String, Value>, specification: &Specification) -> Option<&'static str> {
-    if error_of(answer).is_some() {
-        return Some(ERROR);
-    }
-    (specification.sort_of_result)(result_of(answer)?)
+    if error_of(answer).is_some() { Some(ERROR) } else { (specification.sort_of_result)(result_of(answer)?) }
 }
 
 const ERROR: &str = "an error";

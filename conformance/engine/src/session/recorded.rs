@@ -93,10 +93,7 @@ impl RecordedSession {
         let new = self.session.judge_except(&group, std::slice::from_ref(exchange), left_out);
         self.withheld.extend(new);
         self.recent.keep(&group, exchange);
-        if self.session.is_denied() {
-            return Vec::new();
-        }
-        std::mem::take(&mut self.withheld)
+        if self.session.is_denied() { Vec::new() } else { std::mem::take(&mut self.withheld) }
     }
 
     /// The summary, and what is known of the target.

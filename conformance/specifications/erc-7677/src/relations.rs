@@ -98,10 +98,7 @@ fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let request = with(input.base, "", "id", write_id(ids.next_id()));
     let request = changes.iter().fold(request, |request, change| change(input, &request));
     // Some clients write a body in lines.
-    if input.round % 10 == 9 {
-        return vec![in_lines(&request)];
-    }
-    vec![with_own_id(Role::Call, "", &request)]
+    if input.round % 10 == 9 { vec![in_lines(&request)] } else { vec![with_own_id(Role::Call, "", &request)] }
 }
 
 /// The request with the context null, where its own is empty: another one may choose a policy.

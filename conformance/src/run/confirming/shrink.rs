@@ -68,21 +68,15 @@ impl Shrinker<'_> {
         if self.tries > 1 {
             // Each step is expensive: the smallest group of all comes first.
             match self.broken(self.smallest(&reproduction.group, kept.as_deref()), budget).await {
-                Step::Broken(smallest) => {
-                    return Shrunk { reproduction: *smallest, is_smallest: true };
-                }
+                Step::Broken(smallest) => return Shrunk { reproduction: *smallest, is_smallest: true },
                 Step::Held => {}
-                Step::Over => {
-                    return Shrunk { reproduction, is_smallest: false };
-                }
+                Step::Over => return Shrunk { reproduction, is_smallest: false },
             }
         }
         loop {
             match self.next_smaller(&reproduction.group, kept.as_deref(), budget).await {
                 Step::Broken(smaller) => reproduction = *smaller,
-                end => {
-                    return Shrunk { reproduction, is_smallest: matches!(end, Step::Held) };
-                }
+                end => return Shrunk { reproduction, is_smallest: matches!(end, Step::Held) },
             }
         }
     }

@@ -654,9 +654,7 @@ impl Delivery {
                 };
             }
             LoadStage::Alone { left, again } if left > 1 => LoadStage::Alone { left: left - 1, again },
-            LoadStage::Alone { again: true, .. } => {
-                return self.lower_jobs(target, target.jobs / 2, check);
-            }
+            LoadStage::Alone { again: true, .. } => return self.lower_jobs(target, target.jobs / 2, check),
             LoadStage::Alone { .. } if check.is_refused => LoadStage::Connections { open: 0, refused: 0 },
             LoadStage::Alone { .. } => LoadStage::Copies,
             LoadStage::Connections { open, refused } => {

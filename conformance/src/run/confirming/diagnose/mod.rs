@@ -244,10 +244,7 @@ impl<'a> Search<'a> {
 
     /// Sends a group, where the budget allows it.
     async fn send(&mut self, group: &Group) -> Option<(Vec<Exchange>, Outcome)> {
-        if !self.budget.spend_on(group) {
-            return None;
-        }
-        self.resender.send(group).await.ok()
+        if self.budget.spend_on(group) { self.resender.send(group).await.ok() } else { None }
     }
 
     /// Sends a group whatever the budget allows. The number of these trials is limited.
