@@ -113,12 +113,20 @@ pub struct Contract {
     /// A bundler that may send the operations, whose senders can pay where a token is taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bundler: Option<String>,
+    /// Senders that hold enough of the tokens that the paymaster takes, and let it take them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub payers: Vec<String>,
 }
 
 impl Contract {
     /// The contract for this version.
     pub fn of(&self, version: EntryPointVersion) -> Option<ContractKind> {
         ContractKind::named(self.kind.get(&version.to_string())?)
+    }
+
+    /// Whether the profile says that this sender can pay in tokens.
+    pub fn can_pay(&self, sender: Address) -> bool {
+        self.payers.iter().any(|payer| payer.parse() == Ok(sender))
     }
 
     /// The account whose signature it accepts.
@@ -202,9 +210,11 @@ fn check(profile: &Profile) -> Result<(), String> {
             ));
         }
     }
-    let Contract { signer, bundler, flags, .. } = &profile.contract;
-    for (name, address) in [("signer", signer), ("bundler", bundler)] {
-        if address.as_deref().is_some_and(|address| address.parse::<Address>().is_err()) {
+    let Contract { signer, bundler, flags, payers, .. } = &profile.contract;
+    for (name, addresses) in
+        [("signer", signer.as_slice()), ("bundler", bundler.as_slice()), ("payers", payers)]
+    {
+        if addresses.iter().any(|address| address.parse::<Address>().is_err()) {
             return Err(format!("contract.{name} is no address: write 0x and 40 hex digits"));
         }
     }
@@ -321,6 +331,7 @@ mod tests {
             (r#"service.context = "policy""#, "service.context", "write a table"),
             (r#"contract.signer = "0x12""#, "contract.signer", "40 hex digits"),
             (r#"contract.bundler = "bundler""#, "contract.bundler", "40 hex digits"),
+            (r#"contract.payers = ["0xa5"]"#, "contract.payers", "40 hex digits"),
             ("contract.flags = 2", "contract.flags", "leave the line out"),
             (r#"contract.kind = { "0.6" = "verifying-0.7" }"#, "contract.kind.\"0.6\"", "verifying-0.6"),
             (r#"operations.refused = [{ sender = "x" }]"#, "operations.refused[0].sender", "40 hex digits"),

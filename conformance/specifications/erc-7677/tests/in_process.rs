@@ -16,7 +16,8 @@ use paymaster_engine::{
     session::judge::Judge,
 };
 use paymaster_erc_7677::SPECIFICATION;
-use paymaster_exchange::{Exchange, Response};
+use paymaster_ethereum::ContractKind;
+use paymaster_exchange::{Exchange, Refusal, Response, Simulation};
 use paymaster_schemas::Basis;
 use paymaster_service::{Config, Service};
 use serde_json::{Value, json};
@@ -356,4 +357,37 @@ fn each_fault_is_caught_by_the_rule_of_its_clause() {
         }
     }
     assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn a_revert_where_a_token_is_paid_accuses_only_for_a_sender_that_can_pay() {
+    let service = Service::new(&Config::from_toml("paymaster_data.layout = \"singleton\"").unwrap()).unwrap();
+    let accused = |payers: &str| {
+        let profile = profile(&format!(
+            r#"
+            service = {{ entry-points = ["0.7"], chain-id = 31337, context = {{ token = "0xda5289fcaaf71d52a80a254da614a192b693e977" }} }}
+            contract = {{ kind = {{ "0.7" = "singleton-0.7" }}, payers = [{payers}] }}
+            [operations]
+            accepts = "listed"
+            sponsorable = [{{ entry-point = "0.7", operation = {{ sender = "0x00000000000000000000000000000000000000a1", nonce = "0x0", callData = "0x" }} }}]
+            "#
+        ));
+        let knowledge = profile.with_chain(true);
+        let judge = Judge::new(SPECIFICATION.rules().filter(|rule| rule.id == "data.accepted").collect());
+        let plan = Plan::new(&*knowledge, 1, CASES).within(&Scope::default());
+        plan.flat_map(|group| {
+            let mut exchanges = send(&service, &honest, &group);
+            for exchange in &mut exchanges {
+                let refusal = Refusal::Reverted(ContractKind::Singleton07.functions());
+                exchange.on_chain = Some(Simulation::Refused(refusal, "AA33 reverted".to_owned()));
+            }
+            judge.group(&group, &exchanges, &*knowledge)
+        })
+        .map(|judgement| judgement.report.violations.len())
+        .sum::<usize>()
+    };
+    // Requests with another context take no token.
+    let without = accused("");
+    assert_eq!(accused(r#""0x00000000000000000000000000000000000000a5""#), without);
+    assert!(accused(r#""0x00000000000000000000000000000000000000A1""#) > without);
 }

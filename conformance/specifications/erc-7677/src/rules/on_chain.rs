@@ -83,9 +83,8 @@ fn outcome<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(
 }
 
 /// Whether a revert can only come from the data: the profile names the contract, which has the functions of that kind, the data let every
-/// bundler send the operation (a call of ours has no bundler), and no token is paid, which the sender may lack. Where a bundler's call reverts
-/// too, the last of these is enough. A signature of
-/// another length than 64 or 65 bytes reverts for everyone. Another refusal accuses.
+/// bundler send the operation (a call of ours has no bundler), and no token is paid that the sender may lack. Where a bundler's call reverts
+/// too, the last of these is enough. A signature of another length than 64 or 65 bytes reverts for everyone. Another refusal accuses.
 pub(crate) fn revert_accuses(view: &View<'_>, refusal: Refusal, knowledge: &dyn Knowledge) -> bool {
     let functions = match refusal {
         Refusal::Reverted(functions) => Some(functions),
@@ -93,10 +92,10 @@ pub(crate) fn revert_accuses(view: &View<'_>, refusal: Refusal, knowledge: &dyn 
         _ => return true,
     };
     let operation = judged(view, knowledge).and_then(|(_, result)| completed(view.valid_call()?, result));
-    let Some((operation, contract)) = operation.and_then(|operation| {
-        let contract = Target::of(knowledge).profile.contract.of(operation.version)?;
-        Some((operation, contract))
-    }) else {
+    let stated = &Target::of(knowledge).profile.contract;
+    let Some((contract, operation)) =
+        operation.and_then(|operation| Some((stated.of(operation.version)?, operation)))
+    else {
         return functions.is_none();
     };
     let is_of_kind = functions.is_none_or(|functions| functions == contract.functions());
@@ -104,7 +103,8 @@ pub(crate) fn revert_accuses(view: &View<'_>, refusal: Refusal, knowledge: &dyn 
     is_of_kind
         && contract.read(&operation).map_or(true, |terms| {
             let has_no_signature = ![64, 65].contains(&terms.signature.len());
-            has_no_signature || may_send(terms.any_bundler) && terms.token.is_none()
+            has_no_signature
+                || may_send(terms.any_bundler) && (terms.token.is_none() || stated.can_pay(operation.sender))
         })
 }
 
