@@ -1,10 +1,16 @@
 //! Which specification a target serves, where neither the command line nor the profile names one. The method of the first kind of calls
 //! of a specification decides: another method may be served in other shapes by services of other specifications.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use hyper::body::Bytes;
-use paymaster_client::http::transport::{PooledConnection, Transport};
+use paymaster_client::{
+    http::transport::{PooledConnection, Transport},
+    throttling::{Retries, RetryPolicy, ThrottleDecision},
+};
 use paymaster_engine::{
     cases::case::Base, knowledge::Knowledge, message::answer::Answer, specification::Specification,
 };
@@ -87,14 +93,19 @@ enum Served {
 
 /// What a target serves, and how many requests showed it. `rate` is the limit of the user, in requests a second.
 async fn served(transport: &Transport, rate: Option<f64>) -> (Served, usize) {
-    let mut connection = PooledConnection::default();
+    let mut asker = Asker {
+        connection: PooledConnection::default(),
+        transport,
+        rate,
+        waits: RetryPolicy::BEFORE_LOAD.start(),
+    };
     let (mut unknown, mut asked) = (Vec::new(), Vec::new());
     for _ in 0..TIMES {
         let none = request(DEFAULT_SPECIFICATION, NO_METHOD);
-        unknown.push(reply(&mut connection, transport, &none, rate).await);
+        unknown.push(asker.reply(&none).await);
         for specification in SPECIFICATIONS {
             let request = request(specification, specification.kinds[0].method);
-            asked.push((*specification, reply(&mut connection, transport, &request, rate).await));
+            asked.push((*specification, asker.reply(&request).await));
         }
         // A target that does not answer is not asked again: the run says why.
         if unknown.iter().chain(asked.iter().map(|(_, reply)| reply)).all(Option::is_none) {
@@ -114,17 +125,28 @@ fn request(specification: &Specification, method: &str) -> Value {
     request
 }
 
-async fn reply(
-    connection: &mut PooledConnection,
-    transport: &Transport,
-    request: &Value,
+/// Asks a target which methods it serves.
+struct Asker<'a> {
+    connection: PooledConnection,
+    transport: &'a Transport,
     rate: Option<f64>,
-) -> Option<Reply> {
-    if let Some(rate) = rate {
-        tokio::time::sleep(Duration::from_secs_f64(rate.recip())).await;
+    /// A service that starts asks to wait: for some seconds in all, it gets the time.
+    waits: Retries,
+}
+
+impl Asker<'_> {
+    async fn reply(&mut self, request: &Value) -> Option<Reply> {
+        loop {
+            if let Some(rate) = self.rate {
+                tokio::time::sleep(Duration::from_secs_f64(rate.recip())).await;
+            }
+            let exchange = self.connection.exchange(self.transport, Bytes::from(request.to_string())).await;
+            match exchange.outcome.as_ref().map(|response| self.waits.decide(response, SystemTime::now)) {
+                Ok(ThrottleDecision::Wait(pause)) => tokio::time::sleep(pause).await,
+                _ => return Reply::of(&exchange, request["method"].as_str().unwrap_or_default()),
+            }
+        }
     }
-    let exchange = connection.exchange(transport, Bytes::from(request.to_string())).await;
-    Reply::of(&exchange, request["method"].as_str().unwrap_or_default())
 }
 
 /// What a JSON-RPC answer shows of a method.
@@ -159,14 +181,17 @@ fn decide(unknown: &[Option<Reply>], asked: &[(&'static Specification, Option<Re
     };
     let is_unknown =
         |reply: &Reply| reply.says_unknown() || unknown.iter().flatten().any(|known| known == reply);
-    let serves = |specification: &&'static Specification| {
-        let replies = replies(specification);
-        // A method that gets no JSON-RPC answer where an unknown one does is served, and wrongly.
-        let is_unreadable = replies.iter().all(Option::is_none) && unknown.iter().all(Option::is_some);
-        let differs = replies.iter().all(|reply| reply.is_some_and(|reply| !is_unknown(reply)));
-        !replies.is_empty() && (is_unreadable || differs)
+    let those = |is_served: &dyn Fn(&Vec<Option<&Reply>>) -> bool| -> Vec<_> {
+        let is_asked = |of: &Vec<_>| !of.is_empty() && is_served(of);
+        SPECIFICATIONS.iter().copied().filter(|of| is_asked(&replies(of))).collect()
     };
-    let served: Vec<_> = SPECIFICATIONS.iter().copied().filter(serves).collect();
+    let differs =
+        |of: &Vec<Option<&Reply>>| of.iter().all(|reply| reply.is_some_and(|reply| !is_unknown(reply)));
+    // Where none is answered otherwise, a method that gets no JSON-RPC answer where an unknown one does is served, and wrongly.
+    let is_unreadable =
+        |of: &Vec<Option<&Reply>>| of.iter().all(Option::is_none) && unknown.iter().all(Option::is_some);
+    let served = Some(those(&differs)).filter(|served| !served.is_empty());
+    let served = served.unwrap_or_else(|| those(&is_unreadable));
     if !served.is_empty() {
         return Served::These(served);
     }
@@ -235,7 +260,11 @@ mod tests {
     fn a_method_without_a_json_rpc_answer_is_served_where_an_unknown_one_has_such_an_answer() {
         let unknown = Some(error(-32601, "no method"));
         let these = Served::These(vec![DEFAULT_SPECIFICATION]);
-        assert_eq!(decide(&[unknown], &[(DEFAULT_SPECIFICATION, None)]), these);
+        assert_eq!(decide(std::slice::from_ref(&unknown), &[(DEFAULT_SPECIFICATION, None)]), these);
+        // One that another one is answered unlike.
+        let other = SPECIFICATIONS[1];
+        let asked = [(DEFAULT_SPECIFICATION, None), (other, Some(Reply::Result))];
+        assert_eq!(decide(&[unknown], &asked), Served::These(vec![other]));
     }
 
     #[test]

@@ -175,7 +175,7 @@ impl Work {
         let mut unanswered = Vec::new();
         while self.ended.reason().is_none() {
             let next = async {
-                self.turn(place).await;
+                self.turn(place).await?;
                 let group = self.next_group().await?;
                 let mut share = self.sender.share();
                 let deliver = async |share: &mut MemoryPermit| {
@@ -338,10 +338,11 @@ impl Work {
 
     /// Waits until the worker at this place is needed. At first one sends alone, so that one connection has many requests. Where the rate is limited,
     /// few groups are sent at a time: many would all end late.
-    async fn turn(&self, place: usize) {
-        while place >= self.needed() && !self.progress.lock().is_over {
+    async fn turn(&self, place: usize) -> Option<()> {
+        while place >= self.needed() && !self.progress.lock().is_over && self.ended.reason().is_none() {
             tokio::time::sleep(WAITING).await;
         }
+        self.ended.reason().is_none().then_some(())
     }
 
     /// How many workers are needed. Without a limit of the rate, one at first, and then all. With one, as many as send as much as it permits: twice

@@ -212,6 +212,7 @@ const NEEDS_HTTP: &[&str] = &[
     // By the Date of the answer.
     "quotes-expired-minutes-ago",
     "answers-cross",
+    "sender-lost-under-load",
     "gzip-unannounced",
     "half-after-idle",
     "refused-sender-forbidden",

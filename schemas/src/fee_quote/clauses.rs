@@ -206,7 +206,7 @@ const PLAUSIBILITY: &[Clause] = clauses! {
     Plausibility "2.7" "plausibility.paymaster-address"
         "`paymasterAddress` is not the zero address, and every quote has the same one.";
     Plausibility "2.8" "plausibility.token-price"
-        "`maxGasFeeUSD` divided by `maxGasFee`, the price of the token, stays within two orders of magnitude. For stable tokens it is near a dollar.";
+        "`maxGasFeeUSD` divided by `maxGasFee`, the price of the token, stays within two orders of magnitude. For stable tokens it is near a dollar. A fee of a cent or more is not 0 of a token with 6 decimals or more.";
     Plausibility "2.8" "plausibility.exchange-rate"
         "`exchangeRate` is above 0.";
     Plausibility "2.7" "plausibility.one-quote-a-token"

@@ -64,10 +64,10 @@ fn json_text(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
         Answer::NotJson(response, cause) => {
             let body = String::from_utf8_lossy(&response.body);
             let body = shown(&Value::String(body.into_owned()));
-            let value = view.refused_value.map_or(String::new(), |value| {
-                format!("; every request with {} gets it, and none without", value.words)
+            let of_value = view.refused_value.map_or(String::new(), |value| {
+                format!(" for every request with {} and for none without", value.words)
             });
-            let actual = format!("{cause} (HTTP {}, body {body}){value}", response.status);
+            let actual = format!("{cause} (HTTP {}{of_value}, body {body})", response.status);
             report.broken("", "one JSON text", actual);
         }
         Answer::Json(..) => report.held(),

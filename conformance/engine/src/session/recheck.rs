@@ -295,6 +295,10 @@ impl<'a> Recheck<'a> {
         }
         let was_served = original.served.get(original.member) == Some(&true);
         let is_error = views.get(original.member).is_some_and(|view| view.answer.error().is_some());
+        // The error was wrong in itself, and the request gets the result that it must get.
+        let is_served_as_owed = views.get(original.member).is_some_and(|view| {
+            view.expectation.requires_result() && is_served(&view.answer, view.specification)
+        });
         // A result that refuses the operation, and an error in its place.
         let is_refused_again = !was_served && original.pointer.starts_with("/result") && is_error;
         if is_judged && lost(&original.member) {
@@ -305,7 +309,7 @@ impl<'a> Recheck<'a> {
             Replayed::NotJudged
         } else if is_refused_again {
             Replayed::HeldForRefusal
-        } else if was_served && !lost(&original.member) {
+        } else if was_served && !lost(&original.member) || is_served_as_owed {
             Replayed::Held
         } else {
             Replayed::NotJudged

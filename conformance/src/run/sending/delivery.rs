@@ -37,7 +37,7 @@ use crate::run::sending::{
     comparison::Comparison,
     excuse::{Excuse, Limit, errors},
     liveness::{Liveness, NextStep, is_answered, is_served},
-    own_words::words_of,
+    own_words::{is_of_the_request, words_of},
     sender::Notice,
 };
 
@@ -204,7 +204,8 @@ impl TargetState {
     pub(crate) fn open_words(&self, exchanges: &[Exchange]) -> BTreeMap<String, Body> {
         let is_plain = |exchange: &&Exchange| self.excuse(exchange) == Excuse::default();
         let each = exchanges.iter().filter(is_plain).flat_map(|exchange| {
-            errors(exchange).into_iter().map(|error| (words_of(error), exchange.request.clone()))
+            let open = errors(exchange).into_iter().filter(|error| !is_of_the_request(error));
+            open.map(|error| (words_of(error), exchange.request.clone()))
         });
         each.filter(|(words, _)| self.comparison.own_words.is_open(words)).collect()
     }

@@ -13,8 +13,9 @@ use serde_json::Value;
 /// sent while nothing else is: most errors are answers, and no limit.
 const FIRST: u32 = 3;
 
-/// How many copies of such a request are sent at the same time where one of these gets the error, or the request with the error is served
-/// when it is sent again; and how often, as long as some of the copies get the error and too few to decide.
+/// How many copies of such a request are sent at the same time, while nothing else is, where one of these gets the error, or the request with the
+/// error is served when it is sent again: as many as the run has in flight, and at least so many. And how often, as long as some of the copies
+/// get the error and too few to decide. Beside other requests, a target that mixes up what it is sent would give the error to the copies too.
 const COPIES: u32 = 24;
 const ROUNDS: u32 = 3;
 
@@ -103,6 +104,12 @@ pub(super) fn words_of(error: &Value) -> String {
     format!("{} {}", error.get("code").unwrap_or(&Value::Null), without_values(message))
 }
 
+/// Whether the code of an error says that the request itself is wrong, as JSON-RPC defines it: such an error states no limit in words of the target's
+/// own. A target that loses a member of requests that meet would state one.
+pub(super) fn is_of_the_request(error: &Value) -> bool {
+    matches!(error.get("code").and_then(Value::as_i64), Some(-32700 | -32602..=-32600))
+}
+
 /// Finds out whether the words of an error state a limit.
 #[derive(Debug)]
 pub(super) struct WordsCheck {
@@ -111,6 +118,8 @@ pub(super) struct WordsCheck {
     has_served: bool,
     /// Whether the error did not come again when the same request was sent again, and may be a limit.
     pub(super) has_vanished: bool,
+    /// How many copies are sent at the same time.
+    copies: u32,
     stage: Stage,
 }
 
@@ -141,8 +150,9 @@ pub(super) enum WordsStep {
 }
 
 impl WordsCheck {
-    pub(super) fn new(words: String, has_served: bool) -> Self {
-        Self { words, has_served, has_vanished: false, stage: Stage::Again { is_alone: false } }
+    pub(super) fn new(words: String, has_served: bool, jobs: usize) -> Self {
+        let copies = u32::try_from(jobs).unwrap_or(COPIES).max(COPIES);
+        Self { words, has_served, has_vanished: false, copies, stage: Stage::Again { is_alone: false } }
     }
 
     /// Decides what follows from the answers to what was sent, each by its errors; none at first and after `Quiet`.
@@ -152,6 +162,7 @@ impl WordsCheck {
                 // Another group has found it out.
                 _ if !own_words.is_open(&self.words) => WordsStep::Over,
                 Stage::After { pause, .. } => own_words.pause(*pause),
+                Stage::Copies { .. } => WordsStep::Probe(self.copies, Duration::ZERO),
                 _ => WordsStep::Again,
             };
         }
@@ -173,17 +184,17 @@ impl WordsCheck {
                 let is_again = matches!(self.stage, Stage::Again { .. });
                 self.has_vanished = is_again && own_words.may_vanish(&self.words);
                 self.stage = Stage::Copies { refused: 0, sent: 0 };
-                return WordsStep::Probe(COPIES, Duration::ZERO);
+                return WordsStep::Quiet;
             }
             Stage::Copies { refused, sent } => {
-                (*refused, *sent) = (*refused + refused_now, *sent + COPIES);
+                (*refused, *sent) = (*refused + refused_now, *sent + self.copies);
                 let (refused, sent) = (*refused, *sent);
                 if by_chance(refused, sent, MOST_SERVED) < BY_CHANCE {
                     self.stage = Stage::After { refused, sent, served: 0, pause: PAUSE };
                     return WordsStep::Quiet;
                 }
-                if refused > 0 && sent < COPIES * ROUNDS {
-                    return WordsStep::Probe(COPIES, Duration::ZERO);
+                if refused > 0 && sent < self.copies * ROUNDS {
+                    return WordsStep::Probe(self.copies, Duration::ZERO);
                 }
             }
             Stage::After { served, pause, .. } if refused_now > 0 => {
@@ -235,7 +246,7 @@ mod tests {
         is_refused: impl Fn(u32, usize) -> bool,
     ) -> (Vec<u128>, bool) {
         let error = json!({ "code": -32097, "message": "plan used up: 30 of 30" });
-        let mut check = WordsCheck::new(words_of(&error), true);
+        let mut check = WordsCheck::new(words_of(&error), true, 1);
         let (mut pauses, mut came) = (Vec::new(), Vec::new());
         loop {
             came = match check.next(own_words, &came) {
@@ -318,11 +329,18 @@ mod tests {
     }
 
     #[test]
+    fn an_error_about_the_request_itself_is_no_limit_of_the_target() {
+        let is = |code: i64| is_of_the_request(&json!({ "code": code, "message": "no sender" }));
+        assert!([-32700, -32600, -32601, -32602].into_iter().all(is));
+        assert!(![-32603, -32000, -32097, 429].into_iter().any(is));
+    }
+
+    #[test]
     fn errors_in_many_wordings_that_do_not_come_again_are_no_limits() {
         let mut own_words = OwnWords::default();
         let mut vanishes = |message: &str| {
             let words = words_of(&json!({ "code": -32602, "message": message }));
-            let mut check = WordsCheck::new(words, true);
+            let mut check = WordsCheck::new(words, true, 1);
             assert_eq!(check.next(&mut own_words, &[]), WordsStep::Again);
             check.next(&mut own_words, &[Vec::new()]);
             check.has_vanished

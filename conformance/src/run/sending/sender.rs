@@ -177,22 +177,28 @@ impl Sender {
     /// and one that got a result before, show it. An error that does not come again, and of which they show nothing, comes by chance, or
     /// from a limit that the run touched only: the first few are not judged.
     pub(crate) async fn states_limit(&self, group: &Group, exchanges: &[Exchange]) -> bool {
-        let (open, served) = {
+        let (open, served, jobs) = {
             let target = self.target.lock();
-            (target.open_words(exchanges), target.liveness.served_with_result())
+            (target.open_words(exchanges), target.liveness.served_with_result(), target.jobs)
         };
         let mut may_be_limit = false;
         for (words, refused) in open {
             let _one_at_a_time = self.own_words.lock().await;
-            may_be_limit |= Box::pin(self.find_out(words, group, &refused, served.as_ref())).await;
+            may_be_limit |= Box::pin(self.find_out(words, group, (&refused, jobs), served.as_ref())).await;
         }
         may_be_limit || self.target.lock().has_own_limit(exchanges)
     }
 
     /// Finds out whether these words state a limit. Where the run ends first, that is not known, and they do not. Gives whether the error did
     /// not come again when the same request was sent again.
-    async fn find_out(&self, words: String, group: &Group, refused: &Body, served: Option<&Body>) -> bool {
-        let mut check = WordsCheck::new(words, served.is_some());
+    async fn find_out(
+        &self,
+        words: String,
+        group: &Group,
+        (refused, jobs): (&Body, usize),
+        served: Option<&Body>,
+    ) -> bool {
+        let mut check = WordsCheck::new(words, served.is_some(), jobs);
         let (mut quiet, mut came, mut served) = (None, Vec::new(), served.unwrap_or(refused));
         loop {
             let step = check.next(&mut self.target.lock().comparison.own_words, &came);
@@ -499,7 +505,7 @@ impl Sender {
         self.pace.turns(requests, &self.stop).await.then_some(()).ok_or(DeliveryError::Stopped)
     }
 
-    async fn sleep(&self, pause: Duration) -> Result<(), DeliveryError> {
+    pub(crate) async fn sleep(&self, pause: Duration) -> Result<(), DeliveryError> {
         if pause.is_zero() {
             return Ok(());
         }

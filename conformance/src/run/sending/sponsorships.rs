@@ -198,19 +198,17 @@ impl Sponsorships {
         }
     }
 
-    /// A call that asks for nothing, such as one for a stub, and got an error: a target that sponsors nothing more may say so early, where it
-    /// may refuse later what it granted.
+    /// A call that asks for nothing, such as one for a stub or a quote, and got a result that grants nothing, or an error: a target that sponsors
+    /// nothing more may say so early, with an error where it may refuse later what it granted.
     fn refused_free_of_cost(&self, exchange: &Exchange) -> Option<Asked> {
-        if !self.specification.refuses_repeats {
-            return None;
-        }
         let request = ParsedRequest::read(&exchange.request, self.specification);
         let call =
             request.valid_call().filter(|call| (self.specification.asks_for)(&call.envelope).is_none())?;
         let answer = Answer::of(exchange);
         let answer = &answer.document()?.value;
         let asked = self.asked(Spending::default(), Some(call), iter::once(answer), false);
-        Some(Asked { operation: None, ..asked }).filter(|asked| asked.is_refused() && asked.has_error)
+        let says_so = answer["result"].is_object() || asked.has_error && self.specification.refuses_repeats;
+        Some(Asked { operation: None, ..asked }).filter(|asked| asked.is_refused() && says_so)
     }
 
     /// What a call asks for, with the answers to it, and whether its HTTP status refuses it.
@@ -405,9 +403,13 @@ mod tests {
         let of_stubs = specification("erc-7677").unwrap();
         let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32007,"message":"budget used up"}}"#;
         let result = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
-        for (specification, answer, is_doubtful) in
-            [(of_stubs, error, true), (of_stubs, result, false), (DEFAULT_SPECIFICATION, error, false)]
-        {
+        let refusal = r#"{"jsonrpc":"2.0","id":1,"result":{"paymasterAndData":"0x"}}"#;
+        for (specification, answer, is_doubtful) in [
+            (of_stubs, error, true),
+            (of_stubs, result, false),
+            (DEFAULT_SPECIFICATION, error, false),
+            (DEFAULT_SPECIFICATION, refusal, true),
+        ] {
             let context = (specification.read_profile)("operations.accepts = \"any\"").unwrap();
             let mut plan = Plan::new(&*context, 1, 40).filter(|group| group.members.len() == 1);
             let known = Sponsorships { specification, context: Some(context.clone()), ..after(200, 3) };

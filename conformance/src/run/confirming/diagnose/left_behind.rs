@@ -5,7 +5,10 @@
 //! with the same value. The control is the same requests with two values: there the last one must be right. Or the other way round: wrong
 //! alone and with two values, and right after an earlier request of another method.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use paymaster_engine::{
     cases::case::{Group, Member, Order},
@@ -414,6 +417,8 @@ impl Search<'_> {
     /// the target has not seen, each over a new connection: otherwise the server of the connection may decide.
     async fn spent_budget(&mut self) -> Option<Diagnosis> {
         const TRIED: usize = 4;
+        /// The target may be wrong in some seconds, and right in others.
+        const APART: Duration = Duration::from_millis(500);
         if !self.was_right_only_at_first() {
             return None;
         }
@@ -427,6 +432,7 @@ impl Search<'_> {
                 self.resender.sender.close_idle();
                 self.breaks(group).await?;
             }
+            self.resender.sender.sleep(APART).await.ok()?;
         }
         let served = share.judged.saturating_sub(share.broken);
         (!examples.is_empty()).then(|| Diagnosis::of(Cause::Spent { served }))

@@ -1,5 +1,7 @@
 //! Faults that refuse what clients send.
 
+use std::time::Duration;
+
 use paymaster_service::EntryPoint;
 use serde_json::Value;
 
@@ -146,6 +148,23 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             view.is_data() && view.memory.first(operation, &Value::Bool(false)) == false
         })
         .depends_on_others(),
+    Fault::new(
+        "data.sponsorable-is-served",
+        "entry-point-of-another",
+        "reads the EntryPoint of another request in flight",
+    )
+    .on_http(|view, response| {
+        let own = &view.request["params"][1];
+        let is_other = view.memory.previous("the last EntryPoint", own).is_some_and(|other| other != *own);
+        if is_other && view.arrival.in_flight > 1 {
+            response.refuse(200, &view.error_answer(-32602, "invalid params: initCode is missing"));
+        }
+        // Requests meet.
+        response.delay = Duration::from_millis(1);
+    })
+    .when(|view| view.is_paymaster_call() && view.request["params"][1].is_string())
+    .also(&["*"])
+    .depends_on_others(),
     refused("entry-point.letter-case", "entry-point-lower-case-refused", "refuses EntryPoints in lower case")
         .when(|view| {
             let address = view.request["params"][1].as_str().unwrap_or_default();

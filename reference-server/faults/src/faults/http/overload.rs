@@ -1,6 +1,8 @@
 //! Faults that refuse requests which are served at another time (section 4.2): some look like overload, and have nothing to do with other
 //! requests in flight.
 
+use std::time::Duration;
+
 use paymaster_schemas::kinds;
 use serde_json::Value;
 
@@ -25,6 +27,16 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             let [sender, nonce] = ["sender", "nonce"].map(|member| text_of(&view.operation()[member]));
             view.is(kinds::SPONSOR_SPONSORED) && view.memory.count_of(&format!("{sender} {nonce}")) > 1
         }),
+    fault(SERVED, "sender-lost-under-load", "finds no sender while other requests are in flight")
+        .on_http(|view, response| {
+            if view.arrival.in_flight > 1 {
+                response.refuse(200, &view.error_answer(-32602, "invalid params: sender is missing"));
+            }
+            // Requests meet.
+            response.delay = Duration::from_millis(1);
+        })
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED))
+        .depends_on_others(),
     fault(SERVED, "busy-for-large-calls", "answers calls of more than 64 bytes with the error `server busy`")
         .on_answer(|_, answer| refuse_result(answer, -32005, BUSY))
         .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.byte_count("callData") > 64)

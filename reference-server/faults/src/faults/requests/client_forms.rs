@@ -46,6 +46,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(FORMS, "hex-fees-read-as-zero", "quotes fees of 0 where maxFeePerGas is in hex")
         .on_result(|_, result| each_quote(result, "maxGasFee", |_| json!(0)))
         .when(|view| view.is_quote() && is_hex(view, "maxFeePerGas"))
+        .also(&["plausibility.*", "interoperability.*"])
         .depends_on("/params/0/maxFeePerGas"),
     fault(FORMS, "both-infos-refused", "refuses requests with both info objects")
         .refuses(|view| !view.omits("tokenInfo") && !view.omits("sponsorshipInfo")),

@@ -33,6 +33,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|_, result| {
             each_quote(result, "maxGasFee", |fee| json!(fee.as_f64().unwrap_or_default() * 1_000_000.0));
         }),
+    fault(PRICE, "fee-in-whole-tokens", "rounds maxGasFee down to whole tokens")
+        .depends_on_the_request()
+        .on_result(|_, result| {
+            each_quote(result, "maxGasFee", |fee| json!(fee.as_f64().unwrap_or_default().floor()));
+        }),
     fault(PRICE, "fee-with-18-decimals", "writes maxGasFee with 18 decimals for every token").on_result(
         |_, result| {
             for quote in quotes(result) {

@@ -150,6 +150,13 @@ fn token_price(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) 
             from_fn(move |f| write!(f, "about as many US dollars as in the other tokens: up to {highest}"));
         Some((usd * FACTOR >= highest, expected, move || usd.to_string()))
     });
+    // A wallet approves the fee before it sends the operation: nothing, where rounding left nothing.
+    judge_quotes(view, report, "maxGasFee", |quote| {
+        let (fee, usd) = (quote["maxGasFee"].as_f64()?, quote["maxGasFeeUSD"].as_f64()?);
+        let decimals = amount(&quote["decimal"]).and_then(|decimals| u32::try_from(decimals).ok())?;
+        let expected = format!("more than 0 tokens, for {usd} US dollars");
+        (usd >= 0.01 && decimals >= 6).then(|| (fee.abs() > 0.0, expected, || "0".to_owned()))
+    });
     let context = Context::of(knowledge);
     judge_quotes(view, report, "maxGasFeeUSD", |quote| {
         let price = quoted::price(quote)?;

@@ -9,13 +9,18 @@ use paymaster_engine::{
         unjudged::UnjudgedAnswers,
     },
 };
-use paymaster_fee_quote::target::context::Context;
+use paymaster_fee_quote::target::{
+    context::Context,
+    profile::{Profile, SmartAccount},
+};
+use paymaster_reference_server::{Config, Service};
 use std::time::Duration;
 
 use paymaster_exchange::{Exchange, Failure, Response};
 use serde_json::json;
 
 use super::helpers::{answered, group, result, rule};
+use crate::common::runs::{answer, profile, send};
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":[{"sender":"0x6fa3c1a0cd5b8ad3d71d5c70f1fe1dc1eaf0c5e1","nonce":"7","initCode":"0x","callData":"0x","callGasLimit":"1","verificationGasLimit":"1","preVerificationGas":"1","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},{"mode":"SPONSORED","calculateGasLimits":true,"expiryDuration":300,"sponsorshipInfo":{"webhookData":{},"smartAccountInfo":{"name":"BICONOMY","version":"2.0.0"}}}]}"#;
 
@@ -92,4 +97,24 @@ fn a_replay_judges_the_status_for_which_alone_the_run_found_a_value_to_be_refuse
     assert!(matches!(replayed(200, forbidden()), Replayed::NotTested(_)), "a gateway");
     assert!(matches!(replayed(403, answered(429, &[], "")), Replayed::NotTested(_)), "a limit");
     assert_eq!(replayed(403, result()), Replayed::Held);
+}
+
+#[test]
+fn a_replay_shows_an_error_mended_where_the_request_gets_the_result_that_it_must_get() {
+    let service = Service::new(&Config::default()).expect("the defaults are valid");
+    let original = json!({
+        "member": 0, "pointer": "/error/code", "expected": "", "actual": "", "status": 200, "served": [false],
+        "share": { "broken": 1, "judged": 1 },
+        "circumstances": { "in_flight": 1, "earlier": 0, "connections": 1 },
+    });
+    let original: Original = serde_json::from_value(original).expect("the other members have defaults");
+    let exchanges = send(&|body| answer(&service, body), &group(0, 1));
+    let replayed = |profile: Profile| {
+        let context = Context::new(profile);
+        let recheck = Recheck::new(rule("json-rpc.reserved-codes"), &context);
+        recheck.replayed(&group(0, 1), &exchanges, &original)
+    };
+    let account = SmartAccount { name: "BICONOMY".to_owned(), version: "2.0.0".to_owned() };
+    assert_eq!(replayed(Profile { accounts: vec![account], ..profile(&Config::default()) }), Replayed::Held);
+    assert_eq!(replayed(Profile::default()), Replayed::NotJudged, "an error would be lawful too");
 }
