@@ -131,7 +131,8 @@ pub const fn headers(bases: Bases) -> Relation {
 /// One call on a new connection, on the same connection after it was idle, and on another new one. The sender opens and keeps the connections.
 pub static IDLE_CONNECTION: Relation = Relation::new(
     "idle-connection",
-    "the same call on a new connection, after the connection was idle (--idle), and on another new one",
+    "the same call on a new connection, after the connection was idle (--idle), and on \
+     another new one",
 )
 .of(Bases::Plain, Rounds::Fixed(1), |input, ids| {
     let mut call = |role, label: &str| with_own_id(role, label, &with(input.base, "", "id", ids.next_id()));
@@ -148,41 +149,45 @@ pub fn keeps_idle(relation: &Relation) -> bool {
 }
 
 /// Two calls in a batch, and then each alone: a service that takes only so many operations of a sender refuses the later ones alone too.
-pub static BATCH_ELEMENTS: Relation = Relation::new("batch-elements", "two calls in a batch and then each alone: of two kinds, one that is an error, one that is refused, ids alike, twelve at once").of(Bases::EveryKind, Rounds::scaled(5), |input, ids| {
-        let (base, round) = (input.base, input.round % 5);
-        let specification = input.context.specification();
-        let unknown = || Some(with(base, "", "method", "pm_noSuchMethod"));
-        let other = match round {
-            1 => (specification.sibling)(input),
-            3 => (specification.refused)(input),
-            _ => unknown(),
-        };
-        let Some(other) = other else { return Vec::new() };
-        let mut next = |request: &Value| with(request, "", "id", ids.next_id());
-        let alone = [next(base), next(&other)];
-        let (label, batch) = match round {
-            0 => ("a batch with an unknown method in the middle", vec![next(base), next(&other), next(base)]),
-            1 => ("a batch of two kinds of calls", vec![next(base), next(&other), next(base)]),
-            2 => (
-                "a batch of twelve",
-                (0..12).map(|place| next(if place == 5 { &other } else { base })).collect(),
-            ),
-            3 => (
-                "a batch with an operation in the middle that is refused",
-                vec![next(base), next(&other), next(base)],
-            ),
-            _ => {
-                let first = next(base);
-                let second = with(&other, "", "id", first["id"].to_string());
-                ("a batch of a number and the same digits as a string for ids", vec![first, second])
-            }
-        };
-        vec![
-            with_own_id(Role::Batch, label, &Value::Array(batch)),
-            with_own_id(Role::Baseline, "the call alone", &alone[0]),
-            with_own_id(Role::Alone, "the other call alone", &alone[1]),
-        ]
-    });
+pub static BATCH_ELEMENTS: Relation = Relation::new(
+    "batch-elements",
+    "two calls in a batch and then each alone: of two kinds, one that is an error, one that \
+     is refused, ids alike, twelve at once",
+)
+.of(Bases::EveryKind, Rounds::scaled(5), |input, ids| {
+    let (base, round) = (input.base, input.round % 5);
+    let specification = input.context.specification();
+    let unknown = || Some(with(base, "", "method", "pm_noSuchMethod"));
+    let other = match round {
+        1 => (specification.sibling)(input),
+        3 => (specification.refused)(input),
+        _ => unknown(),
+    };
+    let Some(other) = other else { return Vec::new() };
+    let mut next = |request: &Value| with(request, "", "id", ids.next_id());
+    let alone = [next(base), next(&other)];
+    let (label, batch) = match round {
+        0 => ("a batch with an unknown method in the middle", vec![next(base), next(&other), next(base)]),
+        1 => ("a batch of two kinds of calls", vec![next(base), next(&other), next(base)]),
+        2 => {
+            ("a batch of twelve", (0..12).map(|place| next(if place == 5 { &other } else { base })).collect())
+        }
+        3 => (
+            "a batch with an operation in the middle that is refused",
+            vec![next(base), next(&other), next(base)],
+        ),
+        _ => {
+            let first = next(base);
+            let second = with(&other, "", "id", first["id"].to_string());
+            ("a batch of a number and the same digits as a string for ids", vec![first, second])
+        }
+    };
+    vec![
+        with_own_id(Role::Batch, label, &Value::Array(batch)),
+        with_own_id(Role::Baseline, "the call alone", &alone[0]),
+        with_own_id(Role::Alone, "the other call alone", &alone[1]),
+    ]
+});
 
 /// Requests that break exactly one keyword of their schema at one place.
 pub static MALFORMED_PARAMS: Relation = Relation::new(
@@ -238,7 +243,12 @@ pub static MALFORMED_BODIES: Relation = Relation::new(
 .first(25);
 
 /// Batches.
-pub static BATCHES: Relation = Relation::new("batches", "batches of calls, with notifications or an element that is no request among them, of one call, and the empty one").of(Bases::Plain, Rounds::Fixed(6), batches);
+pub static BATCHES: Relation = Relation::new(
+    "batches",
+    "batches of calls, with notifications or an element that is no request among them, of \
+     one call, and the empty one",
+)
+.of(Bases::Plain, Rounds::Fixed(6), batches);
 
 /// A stride that is coprime to the length: it visits every place once, in a spread-out order.
 fn stride(length: usize) -> usize {

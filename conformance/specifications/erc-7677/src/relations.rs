@@ -275,57 +275,67 @@ const PAIRS: [&[Part]; 16] = [
 ];
 
 /// Stub and data of one operation. A target may refuse all but the plain one.
-pub(crate) static PAIR: Relation = Relation::new("stub-and-data", "stub and data of one operation: plain, of new accounts, with a large call, signatures, limits of zero, a policy, a token, eip7702Auth").of(Bases::These(STUBS), Rounds::for_each(&PAIRS), |input, ids| {
-        let (parts, base) = (*item_of_round(input, &PAIRS), input.base);
-        let is = |part| parts.contains(&part);
-        let has_context = base["params"][3] != json!({});
-        let may_vary = input.context.may_vary_operations();
-        let is_unsigned = base["params"][0].get("signature").is_none();
-        let operation = parts.iter().fold(base.clone(), |operation, part| match part {
-            Part::NewAccount if may_vary => of_new_account(&operation, version(input.pair), input.round),
-            Part::BareFactory if may_vary => without_factory_data(&operation),
-            Part::LargeCall if may_vary => large_call(&operation),
-            Part::Delegate if takes_eip_7702(input.pair) => authorized(&operation),
-            Part::Signature if is_unsigned => with(&operation, OPERATION, "signature", dummy_signature()),
-            Part::LongSignature if is_unsigned => {
-                with(&operation, OPERATION, "signature", format!("0x{}", "5a".repeat(700)))
-            }
-            Part::NullContext => with_null_context(input, &operation),
-            Part::Token if !has_context => with_token(&operation),
-            Part::Policy if !has_context => with_policy(&operation),
-            _ => operation,
-        });
-        let stub = if is(Part::NoLimits) { zero(&operation, is(Part::NoFees)) } else { operation.clone() };
-        let mut data = data_of(input, &operation);
-        // A target may know the stub that it gave for an operation, and refuse that of another one.
-        let may_be_refused = [Part::BareFactory, Part::LongSignature, Part::Token, Part::Policy].into_iter().any(is);
-        let mut role_of_data = if may_be_refused { Role::Other } else { Role::Call };
-        if let Some(of_stub) = with_stub_members(input, &data).filter(|_| is(Part::OfStub)) {
-            (data, role_of_data) = (of_stub, Role::Other);
+pub(crate) static PAIR: Relation = Relation::new(
+    "stub-and-data",
+    "stub and data of one operation: plain, of new accounts, with a large call, signatures, \
+     limits of zero, a policy, a token, eip7702Auth",
+)
+.of(Bases::These(STUBS), Rounds::for_each(&PAIRS), |input, ids| {
+    let (parts, base) = (*item_of_round(input, &PAIRS), input.base);
+    let is = |part| parts.contains(&part);
+    let has_context = base["params"][3] != json!({});
+    let may_vary = input.context.may_vary_operations();
+    let is_unsigned = base["params"][0].get("signature").is_none();
+    let operation = parts.iter().fold(base.clone(), |operation, part| match part {
+        Part::NewAccount if may_vary => of_new_account(&operation, version(input.pair), input.round),
+        Part::BareFactory if may_vary => without_factory_data(&operation),
+        Part::LargeCall if may_vary => large_call(&operation),
+        Part::Delegate if takes_eip_7702(input.pair) => authorized(&operation),
+        Part::Signature if is_unsigned => with(&operation, OPERATION, "signature", dummy_signature()),
+        Part::LongSignature if is_unsigned => {
+            with(&operation, OPERATION, "signature", format!("0x{}", "5a".repeat(700)))
         }
-        let role = if stub == *base { Role::Baseline } else { Role::Other };
-        vec![member(role, "the stub request", stub, ids), member(role_of_data, "the data request", data, ids)]
-    })
+        Part::NullContext => with_null_context(input, &operation),
+        Part::Token if !has_context => with_token(&operation),
+        Part::Policy if !has_context => with_policy(&operation),
+        _ => operation,
+    });
+    let stub = if is(Part::NoLimits) { zero(&operation, is(Part::NoFees)) } else { operation.clone() };
+    let mut data = data_of(input, &operation);
+    // A target may know the stub that it gave for an operation, and refuse that of another one.
+    let may_be_refused =
+        [Part::BareFactory, Part::LongSignature, Part::Token, Part::Policy].into_iter().any(is);
+    let mut role_of_data = if may_be_refused { Role::Other } else { Role::Call };
+    if let Some(of_stub) = with_stub_members(input, &data).filter(|_| is(Part::OfStub)) {
+        (data, role_of_data) = (of_stub, Role::Other);
+    }
+    let role = if stub == *base { Role::Baseline } else { Role::Other };
+    vec![member(role, "the stub request", stub, ids), member(role_of_data, "the data request", data, ids)]
+})
 .simulated(simulation);
 
 /// Stub and data of eight operations.
-pub(crate) static EIGHT_PAIRS: Relation = Relation::new("eight-stubs-and-data", "stub and data of eight operations; of eight others, whose stubs have gas limits of 0; of eight new accounts; of eight whose stubs have fees of \
-     0 too").of(Bases::These(STUBS), Rounds::Fixed(4), |input, ids| {
-        let mut members = Vec::new();
-        for (place, mut operation) in (0..).zip(other_calls(input, 0..8)) {
-            if input.round == 2 {
-                operation = of_new_account(&operation, version(input.pair), place);
-            }
-            let stub = match input.round {
-                1 | 3 => zero(&operation, input.round == 3),
-                _ => operation.clone(),
-            };
-            members.push(member(Role::Baseline, format!("the stub request of operation {place}"), stub, ids));
-            let data = data_of(input, &operation);
-            members.push(member(Role::Variant, format!("the data request of operation {place}"), data, ids));
+pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
+    "eight-stubs-and-data",
+    "stub and data of eight operations; of eight others, whose stubs have gas limits of 0; \
+     of eight new accounts; of eight whose stubs have fees of 0 too",
+)
+.of(Bases::These(STUBS), Rounds::Fixed(4), |input, ids| {
+    let mut members = Vec::new();
+    for (place, mut operation) in (0..).zip(other_calls(input, 0..8)) {
+        if input.round == 2 {
+            operation = of_new_account(&operation, version(input.pair), place);
         }
-        members
-    });
+        let stub = match input.round {
+            1 | 3 => zero(&operation, input.round == 3),
+            _ => operation.clone(),
+        };
+        members.push(member(Role::Baseline, format!("the stub request of operation {place}"), stub, ids));
+        let data = data_of(input, &operation);
+        members.push(member(Role::Variant, format!("the data request of operation {place}"), data, ids));
+    }
+    members
+});
 
 /// Stubs of one account for every EntryPoint that is served, one after the other.
 pub(crate) static ENTRY_POINTS: Relation = Relation::new(
@@ -662,19 +672,24 @@ fn with_checksum(request: &Value) -> Option<Value> {
 }
 
 /// A call, and the same call in a form of published clients, each three times.
-pub(crate) static FORMS: Relation = Relation::new("client-forms", "a call, and the same in a form of published clients: signatures, null, zero limits, nonces, new accounts").of(Bases::EveryKind, Rounds::for_each(CLIENT_FORMS), |input, ids| {
-        let form = item_of_round(input, CLIENT_FORMS);
-        let variant = (form.applies)(input.pair).then(|| (form.after)(input)).flatten();
-        let before = (form.before)(input.base);
-        let has_its_nonce = |request: &Value| request["params"][0]["nonce"] == before["params"][0]["nonce"];
-        let variant = variant.map(|variant| {
-            let is_next = form.is_other_operation && has_its_nonce(&variant);
-            if is_next { with_later_nonce(&variant, 1) } else { variant }
-        });
-        let Some(variant) = variant.filter(|variant| *variant != before) else { return Vec::new() };
-        let plain = member(Role::Baseline, "the baseline", before, ids);
-        alternately(&plain, &member(Role::Variant, form.label, variant, ids))
-    })
+pub(crate) static FORMS: Relation = Relation::new(
+    "client-forms",
+    "a call, and the same in a form of published clients: signatures, null, zero limits, \
+     nonces, new accounts",
+)
+.of(Bases::EveryKind, Rounds::for_each(CLIENT_FORMS), |input, ids| {
+    let form = item_of_round(input, CLIENT_FORMS);
+    let variant = (form.applies)(input.pair).then(|| (form.after)(input)).flatten();
+    let before = (form.before)(input.base);
+    let has_its_nonce = |request: &Value| request["params"][0]["nonce"] == before["params"][0]["nonce"];
+    let variant = variant.map(|variant| {
+        let is_next = form.is_other_operation && has_its_nonce(&variant);
+        if is_next { with_later_nonce(&variant, 1) } else { variant }
+    });
+    let Some(variant) = variant.filter(|variant| *variant != before) else { return Vec::new() };
+    let plain = member(Role::Baseline, "the baseline", before, ids);
+    alternately(&plain, &member(Role::Variant, form.label, variant, ids))
+})
 .first(20)
 .simulated(simulation);
 
@@ -716,7 +731,8 @@ pub(crate) static ANOTHER_CALL: Relation =
 /// data.
 pub(crate) static OTHER_LIMITS: Relation = Relation::new(
     "other-limits",
-    "data of an operation, then with the gas limits that a bundler estimates, and with other fees",
+    "data of an operation, then with the gas limits that a bundler estimates, and with other \
+     fees",
 )
 .of(Bases::These(DATAS), Rounds::scaled(4), |input, ids| {
     let stub = with(input.base, "", "method", STUB);
@@ -778,7 +794,8 @@ const LIMITS_OF_BUNDLERS: [(&str, u64); 3] =
 /// Data of three operations, each before and after its stub.
 pub(crate) static WITHOUT_STUB: Relation = Relation::new(
     "without-stub",
-    "data of three operations before their stubs, some of which have a higher fee, and after them",
+    "data of three operations before their stubs, some of which have a higher fee, and after \
+     them",
 )
 .of(Bases::These(DATAS), Rounds::scaled(2), |input, ids| {
     let mut members = Vec::new();
@@ -800,7 +817,8 @@ pub(crate) static WITHOUT_STUB: Relation = Relation::new(
 /// Data of several operations at the same time, of one of them twice, and of two more in a batch.
 pub(crate) static CONCURRENT: Relation = Relation::new(
     "concurrent-data",
-    "data of six operations at the same time, of one of them twice, and of two more in a batch",
+    "data of six operations at the same time, of one of them twice, and of two more in a \
+     batch",
 )
 .of(Bases::These(DATAS), Rounds::scaled(4), |input, ids| {
     let first = 10 * input.round;
@@ -962,15 +980,24 @@ const fn probe(clause: &'static str, label: &'static str, change: fn(&Value) -> 
 }
 
 /// Requests whose answer the text leaves open, each after an ordinary one.
-pub(crate) static PROBES: Relation = Relation::new("probes", "requests whose answer the text leaves open: unknown context, foreign chain, params and ids in other forms").of(Bases::These(&[
+pub(crate) static PROBES: Relation = Relation::new(
+    "probes",
+    "requests whose answer the text leaves open: unknown context, foreign chain, params and \
+     ids in other forms",
+)
+.of(
+    Bases::These(&[
         Base::accepted(kinds::STUB_07),
         Base::accepted(kinds::DATA_07),
         Base::accepted(kinds::DATA_06),
-    ]), Rounds::for_each(OPEN), |input, ids| {
+    ]),
+    Rounds::for_each(OPEN),
+    |input, ids| {
         let probe = item_of_round(input, OPEN);
         let changed = (probe.change)(&with(input.base, "", "id", ids.next_id()));
         vec![baseline(input, ids), with_own_id(Role::Probe, probe.label, &changed)]
-    });
+    },
+);
 
 #[cfg(test)]
 mod tests {

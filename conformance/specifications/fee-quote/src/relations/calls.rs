@@ -34,7 +34,15 @@ pub static REFUSED_CALLS: Relation =
 
 /// The operation that is not sponsored, in each form in which an accepted one is sent. A target may refuse such a form, and must not
 /// sponsor it.
-pub static REFUSED_FORMS: Relation = Relation::new("refused-forms", "calls of operations that cannot be sponsored, in each served form, with other gas limits, fees, accounts and the other name of the mode").of(Bases::These(&[base::refused(kinds::QUOTE_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]), Rounds::Scaled { most: 4, least: 1 }, |input, ids| {
+pub static REFUSED_FORMS: Relation = Relation::new(
+    "refused-forms",
+    "calls of operations that cannot be sponsored, in each served form, with other gas \
+     limits, fees, accounts and the other name of the mode",
+)
+.of(
+    Bases::These(&[base::refused(kinds::QUOTE_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]),
+    Rounds::Scaled { most: 4, least: 1 },
+    |input, ids| {
         let (pair, base) = (input.pair, input.base);
         let context = Context::of(input.context);
         let mut forms = vec![("the plain form".to_owned(), base.clone())];
@@ -75,7 +83,8 @@ pub static REFUSED_FORMS: Relation = Relation::new("refused-forms", "calls of op
             }
         }
         forms.into_iter().map(|(label, request)| member(Role::Call, label, request, ids)).collect()
-    });
+    },
+);
 
 /// Calls in token mode whose operation the target does not sponsor: section 4.2, rule 6, allows no refusal of a supported token.
 pub static REFUSED_IN_TOKEN_MODE: Relation =

@@ -22,7 +22,8 @@ use crate::{
 /// A plain request, and the same request in a form of published clients, by turns.
 pub static CLIENT_FORMS: Relation = Relation::new(
     "client-forms",
-    "the same call as published clients write it: hex amounts, additional members, both info objects",
+    "the same call as published clients write it: hex amounts, additional members, both info \
+     objects",
 )
 .of(Bases::EveryKind, Rounds::for_each(forms::CLIENT_FORMS), |input, ids| {
     let form = item_of_round(input, forms::CLIENT_FORMS);
@@ -40,7 +41,8 @@ pub static HEADERS: Relation =
 /// A request with the addresses at one place in each spelling.
 pub static LETTER_CASE: Relation = Relation::new(
     "letter-case",
-    "the same call with senders and tokens in lower case, with the checksum of EIP-55 and in capital letters",
+    "the same call with senders and tokens in lower case, with the checksum of EIP-55 and in \
+     capital letters",
 )
 .of(
     Bases::These(&[

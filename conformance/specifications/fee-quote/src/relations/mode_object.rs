@@ -99,7 +99,8 @@ pub static SMART_ACCOUNTS: Relation =
 /// Both info objects in one request, as published clients send them.
 pub static BOTH_INFOS: Relation = Relation::new(
     "both-infos",
-    "the same call with tokenInfo beside sponsored mode, and sponsorshipInfo beside token mode",
+    "the same call with tokenInfo beside sponsored mode, and sponsorshipInfo beside token \
+     mode",
 )
 .of(Bases::EveryKind, Rounds::scaled(9), |input, ids| {
     if input.round % 3 == 2 {
@@ -135,7 +136,8 @@ pub static TOKEN_QUOTE_ROW: Relation = Relation::new(
 /// Sponsor requests that do not select a mode, which section 4.2 calls mandatory.
 pub static WITHOUT_MODE: Relation = Relation::new(
     "without-mode",
-    "sponsor requests without mode: of either mode, with both info objects, without calculateGasLimits",
+    "sponsor requests without mode: of either mode, with both info objects, without \
+     calculateGasLimits",
 )
 .of(
     Bases::These(&[Base::accepted(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::SPONSOR_ERC20)]),

@@ -41,7 +41,8 @@ pub static GAS_FIELDS: Relation = Relation::new(
 /// The nine listed members, compared with the same and the members that some clients add.
 pub static LISTED_FIELDS: Relation = Relation::new(
     "listed-fields",
-    "the listed members of the operation alone, beside the same with signature and paymasterAndData",
+    "the listed members of the operation alone, beside the same with signature and \
+     paymasterAndData",
 )
 .of(Bases::EveryKind, Rounds::Fixed(3), |input, ids| {
     let full = with(input.base, OPERATION, "paymasterAndData", "0x");
@@ -58,7 +59,8 @@ pub static LISTED_FIELDS: Relation = Relation::new(
 /// refused, so that the form of its answer alone is judged.
 pub static SIZES: Relation = Relation::new(
     "sizes",
-    "the same call with one part just inside its ordinary or promised size, well within it, and just beyond",
+    "the same call with one part just inside its ordinary or promised size, well within it, \
+     and just beyond",
 )
 .of(Bases::EveryKind, Rounds::Scaled { most: 11, least: 4 }, sizes);
 
@@ -99,7 +101,8 @@ pub static NONCES: Relation = Relation::new(
 /// Gas limits and fees at the edges. Section 2.2 gives no range, so an error is lawful: only the form of the answer is judged.
 pub static AMOUNTS: Relation = Relation::new(
     "amounts",
-    "gas limits and fees of zero and at the edges of 53, 64 and 256 bits, each alone and all together",
+    "gas limits and fees of zero and at the edges of 53, 64 and 256 bits, each alone and all \
+     together",
 )
 .of(Bases::EveryKind, Rounds::scaled(4), amounts);
 

@@ -16,13 +16,22 @@ use crate::{
 };
 
 /// Requests with the same operation and sponsorshipInfo, in which everything else changes.
-pub static DECISION: Relation = Relation::new("decision", "the same operation and sponsorshipInfo with another id, expiryDuration, calculateGasLimits, unrelated members, and after other requests").of(Bases::These(&[base::sponsored(kinds::SPONSOR_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]), Rounds::scaled(22), // each of the steps twice
-    decision);
+pub static DECISION: Relation = Relation::new(
+    "decision",
+    "the same operation and sponsorshipInfo with another id, expiryDuration, \
+     calculateGasLimits, unrelated members, and after other requests",
+)
+.of(
+    Bases::These(&[base::sponsored(kinds::SPONSOR_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]),
+    Rounds::scaled(22), // each of the steps twice
+    decision,
+);
 
 /// A request, others that differ from it in one thing, and the request again.
 pub static LATER: Relation = Relation::new(
     "later",
-    "a call, the same with another token, mode, sender or the same id, and the first call again",
+    "a call, the same with another token, mode, sender or the same id, and the first call \
+     again",
 )
 .of(
     Bases::These(&[

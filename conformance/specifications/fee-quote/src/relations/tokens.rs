@@ -19,51 +19,58 @@ use crate::{
 };
 
 /// Sponsoring in token mode with a token that is not supported.
-pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new("unsupported-fee-token", "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address or ends within it").of(Bases::These(&[base::unsupported_token(kinds::SPONSOR_ERC20)]), Rounds::Share(90), |input, ids| {
-        let mut request = input.base.clone();
-        // A quoted token is not always an address.
-        let mut known = Context::of(input.context).tokens_with(Support::Supported);
-        let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
-        let label = match (input.round % 10, known) {
-            (0, _) => {
-                in_other_version(&mut request);
-                "in the other version of JSON-RPC"
+pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(
+    "unsupported-fee-token",
+    "sponsor requests in token mode with an unsupported token, with and without gas limits, \
+     beside the tokens of a quote, and one that goes on after a supported address or ends \
+     within it",
+)
+.of(Bases::These(&[base::unsupported_token(kinds::SPONSOR_ERC20)]), Rounds::Share(90), |input, ids| {
+    let mut request = input.base.clone();
+    // A quoted token is not always an address.
+    let mut known = Context::of(input.context).tokens_with(Support::Supported);
+    let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
+    let label = match (input.round % 10, known) {
+        (0, _) => {
+            in_other_version(&mut request);
+            "in the other version of JSON-RPC"
+        }
+        (2, _) => {
+            for name in GAS {
+                remove(&mut request, OPERATION, name);
             }
-            (2, _) => {
-                for name in GAS {
-                    remove(&mut request, OPERATION, name);
-                }
-                "without the gas limits"
+            "without the gas limits"
+        }
+        (4, _) => {
+            remove(&mut request, OPERATION, GAS[input.round as usize / 10 % GAS.len()]);
+            "without a gas limit"
+        }
+        (6, Some(known)) => {
+            set(&mut request, TOKEN_INFO, "preferredToken", json!(known));
+            set(&mut request, TOKEN_INFO, "tokenList", json!([known]));
+            "beside supported tokens of a quote"
+        }
+        (8, Some(known)) => {
+            let name = Context::of(input.context).dialect.fee_token_member.as_str();
+            // Alternately: the round increases by ten from one to the next.
+            if (input.round / 10).is_multiple_of(2) {
+                set(&mut request, TOKEN_INFO, name, json!(format!("{known}00")));
+                "a supported address and two digits more"
+            } else {
+                set(&mut request, TOKEN_INFO, name, json!(known[..known.len() - 2]));
+                "a supported address without its last two digits"
             }
-            (4, _) => {
-                remove(&mut request, OPERATION, GAS[input.round as usize / 10 % GAS.len()]);
-                "without a gas limit"
-            }
-            (6, Some(known)) => {
-                set(&mut request, TOKEN_INFO, "preferredToken", json!(known));
-                set(&mut request, TOKEN_INFO, "tokenList", json!([known]));
-                "beside supported tokens of a quote"
-            }
-            (8, Some(known)) => {
-                let name = Context::of(input.context).dialect.fee_token_member.as_str();
-                // Alternately: the round increases by ten from one to the next.
-                if (input.round / 10).is_multiple_of(2) {
-                    set(&mut request, TOKEN_INFO, name, json!(format!("{known}00")));
-                    "a supported address and two digits more"
-                } else {
-                    set(&mut request, TOKEN_INFO, name, json!(known[..known.len() - 2]));
-                    "a supported address without its last two digits"
-                }
-            }
-            _ => "an unsupported token",
-        };
-        with_variations(input, request, label, ids)
-    });
+        }
+        _ => "an unsupported token",
+    };
+    with_variations(input, request, label, ids)
+});
 
 /// Sponsoring in token mode without a token.
 pub static ABSENT_FEE_TOKEN: Relation = Relation::new(
     "absent-fee-token",
-    "sponsor requests in token mode without a token: no tokenInfo, an empty one, or a token of null or \"\"",
+    "sponsor requests in token mode without a token: no tokenInfo, an empty one, or a token \
+     of null or \"\"",
 )
 .of(
     Bases::These(&[base::any_tokens(kinds::SPONSOR_ERC20)]),
@@ -98,7 +105,8 @@ pub static ABSENT_FEE_TOKEN: Relation = Relation::new(
 /// Quotes for supported tokens alone, and the same with unsupported ones.
 pub static UNSUPPORTED_IN_QUOTE: Relation = Relation::new(
     "unsupported-in-quote",
-    "the same quote with unsupported tokens added, in the list or preferred, up to all of them",
+    "the same quote with unsupported tokens added, in the list or preferred, up to all of \
+     them",
 )
 .of(Bases::These(&[Base::accepted(kinds::QUOTE_ERC20)]), Rounds::scaled(24), |input, ids| {
     let (Some(first), Some(second)) = (unsupported(input, 0), unsupported(input, 1)) else {
@@ -134,7 +142,14 @@ pub static UNSUPPORTED_IN_QUOTE: Relation = Relation::new(
 });
 
 /// Different operations that are paid in the same token, and one of them paid in another token where two are supported.
-pub static TOKEN_DATA: Relation = Relation::new("token-data", "sponsor requests in token mode for one operation in two tokens, and for another one in the first token; for three in one token when no other is known").of(Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]), Rounds::Scaled { most: 6, least: 4 }, // The base, and one or two operations that differ in what every account's signature covers. An operation that only the profile's list
+pub static TOKEN_DATA: Relation = Relation::new(
+    "token-data",
+    "sponsor requests in token mode for one operation in two tokens, and for another one in \
+     the first token; for three in one token when no other is known",
+)
+.of(
+    Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]),
+    Rounds::Scaled { most: 6, least: 4 }, // The base, and one or two operations that differ in what every account's signature covers. An operation that only the profile's list
     // has is changed in its fees alone, so that a target that simulates serves it.
     |input, ids| {
         let name = Context::of(input.context).dialect.fee_token_member.as_str();
@@ -171,12 +186,14 @@ pub static TOKEN_DATA: Relation = Relation::new("token-data", "sponsor requests 
             members.push(member(Role::Call, label, request, ids));
         }
         members
-    });
+    },
+);
 
 /// Another operation of the same account and nonce, as a wallet asks again with other fees; and the same of another account.
 pub static SAME_ACCOUNT: Relation = Relation::new(
     "same-account",
-    "a call, the same account and nonce with another call and other fees, and another account with these",
+    "a call, the same account and nonce with another call and other fees, and another \
+     account with these",
 )
 .of(Bases::EveryKind, Rounds::scaled(4), |input, ids| {
     let context = Context::of(input.context);

@@ -22,7 +22,9 @@ const LOOK_EVERY: usize = 256;
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [authority, file, connections, seconds] = &arguments[..] else { return Err("wants: AUTHORITY REQUESTS_FILE CONNECTIONS SECONDS".into()) };
+    let [authority, file, connections, seconds] = &arguments[..] else {
+        return Err("wants: AUTHORITY REQUESTS_FILE CONNECTIONS SECONDS".into());
+    };
     let requests: Arc<Vec<Bytes>> = Arc::new(
         std::fs::read_to_string(file)?
             .lines()
