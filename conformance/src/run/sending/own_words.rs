@@ -1,5 +1,5 @@
 //! Limits that a target states in words of its own, on requests in a time or in flight. An error is such a limit if copies of a request that
-//! was served before get it while others are sent, and no longer once nothing else is sent.
+//! was served before get it when many of them are sent at the same time, and no longer when one is sent alone.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -105,7 +105,7 @@ pub(super) fn words_of(error: &Value) -> String {
 }
 
 /// Whether the code of an error says that the request itself is wrong, as JSON-RPC defines it: such an error states no limit in words of the target's
-/// own. A target that loses a member of requests that meet would state one.
+/// own. Otherwise a target that mixes up requests in flight, and then misses a member of one, would pass for a target with a limit.
 pub(super) fn is_of_the_request(error: &Value) -> bool {
     matches!(error.get("code").and_then(Value::as_i64), Some(-32700 | -32602..=-32600))
 }
