@@ -23,7 +23,7 @@ use crate::run::{
     sending::{
         delivery::DeliveryError,
         liveness::{Patience, is_answered},
-        sender::Sender,
+        sender::{Sender, Vanished},
         sponsorships::Doubt,
     },
 };
@@ -279,7 +279,13 @@ impl Work {
         if unanswered.iter().any(is_open) {
             self.ask_for_sponsorships(seed).await;
         }
-        let leave_out_timeout = |what| self.sessions.with(|session| session.leave_out_timeout(what));
+        let leave_out_unconfirmed = |what| self.sessions.with(|session| session.leave_out_unconfirmed(what));
+        let leave_out_timeout = |again| leave_out_unconfirmed(format!("no answer in time, and {again}"));
+        for Vanished { words, group, exchanges } in self.sender.vanished().await {
+            if self.sessions.with(|session| session.is_broken_by(&group, &exchanges)) {
+                leave_out_unconfirmed(format!("error {words}, and not when sent again"));
+            }
+        }
         for group in unanswered {
             let after =
                 |stamp| self.sender.target.lock().liveness.is_after_last_answer(stamp, self.sender.jobs);

@@ -330,6 +330,22 @@ fn a_timeout_that_is_not_seen_again_breaks_nothing_and_leaves_the_run_incomplete
 }
 
 #[test]
+fn an_error_that_is_not_seen_again_breaks_nothing_and_leaves_the_run_incomplete() {
+    let folder = tempdir().unwrap();
+    std::fs::write(folder.path().join("paymaster.toml"), "[operations]\naccepts = \"any\"\n").unwrap();
+    let failed = AtomicUsize::new(0);
+    let server = Server::changing(move |_, request, answer| {
+        let quotes = request["method"] == "pm_getFeeQuoteOrData" && answer.get("result").is_some();
+        if quotes && failed.fetch_add(1, Ordering::SeqCst) == 40 {
+            *answer = json!({ "jsonrpc": "2.0", "id": request["id"], "error": { "code": -32603, "message": "no provider" } });
+        }
+    });
+    let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "12"]);
+    assert_eq!(code, 4, "{out}{err}");
+    assert!(flat(&out).contains("1 group: error -32603 no provider, and not when sent again"), "{out}");
+}
+
+#[test]
 fn a_request_that_is_never_answered_is_a_defect_and_the_others_are_judged() {
     let folder = tempdir().unwrap();
     let is_token = |request: &Value| request["params"][3]["token"].is_string();

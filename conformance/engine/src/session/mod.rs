@@ -290,9 +290,10 @@ impl Session {
         *self.unjudged.entry(reason).or_default() += 1;
     }
 
-    /// Counts a group with a timeout that may have come from the load; `again` is what came of sending it again. The run is incomplete.
-    pub fn leave_out_timeout(&mut self, again: &'static str) {
-        self.unjudged_answers.unconfirmed_timeout(again);
+    /// Counts a group with an answer, or a missing one, that may have come from load, in words that say what came of sending it again. The run is
+    /// incomplete.
+    pub fn leave_out_unconfirmed(&mut self, what: String) {
+        self.unjudged_answers.unconfirmed(what);
     }
 
     /// Adds an observation about the whole run.

@@ -1,4 +1,5 @@
-//! Answers that cannot be judged: they exceed our limits, a gateway answered instead of the service, or none came in time once.
+//! Answers that cannot be judged: they exceed our limits, a gateway answered instead of the service, or they did not come again when they may come
+//! from load.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +15,8 @@ pub struct UnjudgedAnswers {
     too_large: BTreeMap<String, usize>,
     /// By the HTTP status of the gateway that answered instead of the service. The other answers of such a group are judged.
     by_gateways: BTreeMap<u16, usize>,
-    /// Groups with a timeout that was not seen again, by what is known of it.
-    unconfirmed_timeouts: BTreeMap<&'static str, usize>,
+    /// What did not come again, in words, where it may have come from load.
+    unconfirmed: BTreeMap<String, usize>,
 }
 
 impl UnjudgedAnswers {
@@ -31,16 +32,16 @@ impl UnjudgedAnswers {
         true
     }
 
-    /// Counts a group with a request that had no answer in time, which may have come from the load. `again` is what came of sending it again.
-    pub fn unconfirmed_timeout(&mut self, again: &'static str) {
-        *self.unconfirmed_timeouts.entry(again).or_default() += 1;
+    /// Counts a group with an answer, or a missing one, that may have come from load: `what` says what it was, and what came of sending it again.
+    pub fn unconfirmed(&mut self, what: String) {
+        *self.unconfirmed.entry(what).or_default() += 1;
     }
 
     /// Adds the counts of another part of the same run.
     pub fn merge(&mut self, other: Self) {
         add_counts(&mut self.too_large, other.too_large);
         add_counts(&mut self.by_gateways, other.by_gateways);
-        add_counts(&mut self.unconfirmed_timeouts, other.unconfirmed_timeouts);
+        add_counts(&mut self.unconfirmed, other.unconfirmed);
     }
 
     /// The number of groups for each reason. A run with such groups does not pass. Where HTTP refused every valid request, gateways are
@@ -53,10 +54,6 @@ impl UnjudgedAnswers {
             .into_iter()
             .filter(|_| access.denied().is_none())
             .map(|(status, groups)| (access.outcomes.described(&without_answer(status)), groups));
-        let timeouts = self
-            .unconfirmed_timeouts
-            .into_iter()
-            .map(|(again, groups)| (format!("no answer in time, and {again}"), groups));
-        too_large.chain(by_gateways).chain(timeouts).collect()
+        too_large.chain(by_gateways).chain(self.unconfirmed).collect()
     }
 }

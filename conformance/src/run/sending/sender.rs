@@ -1,6 +1,7 @@
 //! Sends the requests of a group and collects the answers, in the order that the group needs and at a pace that the target accepts.
 
 use std::{
+    mem,
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -66,6 +67,15 @@ struct Outgoing<'a> {
     patience: Patience,
 }
 
+/// Answers with an error that did not come again when the same request was sent again.
+#[derive(Debug)]
+pub(crate) struct Vanished {
+    /// The code and the words of the error, without values.
+    pub(crate) words: String,
+    pub(crate) group: Group,
+    pub(crate) exchanges: Vec<Exchange>,
+}
+
 /// Sends groups over at most `jobs` connections.
 pub(crate) struct Sender {
     pub(crate) transport: Transport,
@@ -81,8 +91,8 @@ pub(crate) struct Sender {
     /// How long a connection is kept idle where a group asks for it.
     pub(crate) idle_time: Duration,
     idle: Mutex<Vec<PooledConnection>>,
-    /// Held while it is found out whether the words of an error state a limit.
-    own_words: tokio::sync::Mutex<()>,
+    /// Held while it is found out whether the words of an error state a limit: the answers whose error did not come again.
+    own_words: tokio::sync::Mutex<Vec<Vanished>>,
     gate: MemoryLimit,
     /// How many complete responses came in HTTP/1.1, and how many in HTTP/2.
     responses: [AtomicU64; 2],
@@ -175,7 +185,7 @@ impl Sender {
 
     /// Whether an error that a group got states a limit in words of the target's own, or may state one. Where that is open, the request itself,
     /// and one that got a result before, show it. An error that does not come again, and of which they show nothing, comes by chance, or
-    /// from a limit that the run touched only: the first few are not judged.
+    /// from a limit that the run touched only: the first few are not judged, and the run is incomplete.
     pub(crate) async fn states_limit(&self, group: &Group, exchanges: &[Exchange]) -> bool {
         let (open, served, jobs) = {
             let target = self.target.lock();
@@ -183,10 +193,21 @@ impl Sender {
         };
         let mut may_be_limit = false;
         for (words, refused) in open {
-            let _one_at_a_time = self.own_words.lock().await;
-            may_be_limit |= Box::pin(self.find_out(words, group, (&refused, jobs), served.as_ref())).await;
+            let mut vanished = self.own_words.lock().await;
+            let find_out = self.find_out(words.clone(), group, (&refused, jobs), served.as_ref());
+            if Box::pin(find_out).await {
+                vanished.push(Vanished { words, group: group.clone(), exchanges: exchanges.to_vec() });
+                may_be_limit = true;
+            }
         }
         may_be_limit || self.target.lock().has_own_limit(exchanges)
+    }
+
+    /// The answers whose error did not come again, where nothing has shown since that it states a limit.
+    pub(crate) async fn vanished(&self) -> Vec<Vanished> {
+        let vanished = mem::take(&mut *self.own_words.lock().await);
+        let target = self.target.lock();
+        vanished.into_iter().filter(|answers| !target.has_own_limit(&answers.exchanges)).collect()
     }
 
     /// Finds out whether these words state a limit. Where the run ends first, that is not known, and they do not. Gives whether the error did
@@ -388,7 +409,7 @@ impl Sender {
     ) -> Result<Exchange, DeliveryError> {
         let mut attempts = Attempts::new(outgoing.sending);
         loop {
-            if !std::mem::take(&mut has_turn) {
+            if !mem::take(&mut has_turn) {
                 self.turns(1).await?;
             }
             // Exchanges are dropped only when the run is over: none is counted then.

@@ -192,8 +192,8 @@ pub static TOKEN_DATA: Relation = Relation::new(
 /// Another operation of the same account and nonce, as a wallet asks again with other fees; and the same of another account.
 pub static SAME_ACCOUNT: Relation = Relation::new(
     "same-account",
-    "a call, the same account and nonce with another call and other fees, and another \
-     account with these",
+    "a call, another account with another call and other fees, and the first account \
+     and nonce with these",
 )
 .of(Bases::EveryKind, Rounds::scaled(4), |input, ids| {
     let context = Context::of(input.context);
@@ -212,8 +212,9 @@ pub static SAME_ACCOUNT: Relation = Relation::new(
     let elsewhere = with(&other, OPERATION, "sender", address(input, 9));
     vec![
         member(Role::Baseline, "the first operation", first, ids),
-        member(Role::Variant, "another call with other fees", other, ids),
-        member(Role::Other, "the same of another account", elsewhere, ids),
+        // Between the two that are compared: what changes with the time has changed in the second of them too.
+        member(Role::Other, "another call with other fees, of another account", elsewhere, ids),
+        member(Role::Variant, "the same of the first account", other, ids),
     ]
 });
 

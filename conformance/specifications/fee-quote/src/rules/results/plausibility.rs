@@ -330,8 +330,8 @@ fn token_data_of_token(views: &[View<'_>], _: &dyn Knowledge, report: &mut Repor
 /// The fee of another operation of one account and nonce is another one, where that of another account is.
 fn fee_of_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let fees = views.iter().filter_map(|view| quotes(view).find_map(|(_, quote)| quote.get("maxGasFee")));
-    if let [first, other, elsewhere] = fees.collect::<Vec<_>>()[..] {
-        report.set_member(1);
+    if let [first, elsewhere, other] = fees.collect::<Vec<_>>()[..] {
+        report.set_member(2);
         let expected = format!("another fee than {first}, for fees that are a hundred times as high");
         let holds = first != other || first == elsewhere;
         report.expect(holds, "/result/feeQuotes/0/maxGasFee", expected, || "the same".to_owned());
@@ -361,8 +361,8 @@ fn sponsored_data(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Re
 /// The data of another operation of one account and nonce are others, where those of another account are.
 fn data_of_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let data = views.iter().filter_map(|view| view.answer.result()?.get("paymasterAndData")?.as_str());
-    if let [first, other, elsewhere] = data.collect::<Vec<_>>()[..] {
-        report.set_member(1);
+    if let [first, elsewhere, other] = data.collect::<Vec<_>>()[..] {
+        report.set_member(2);
         let is_signed = [first, elsewhere].iter().all(|data| may_have_signature(data));
         let holds = !is_signed || !first.eq_ignore_ascii_case(other) || first.eq_ignore_ascii_case(elsewhere);
         let expected = "another value than for another call with other fees";
