@@ -186,6 +186,7 @@ static TOY: Specification = Specification {
     check_row: |_, _, _, _| (),
     is_amount: |name| ["price", "pieces"].contains(&name),
     free_form: "/params/0/note",
+    counts: |_, _| Vec::new(),
     load: &LoadTest { scenarios: &[], varying: &[], rules_of_times: &[] },
 };
 

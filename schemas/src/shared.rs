@@ -74,7 +74,7 @@ pub const JSON_RPC: &[Clause] = clauses! {
     JsonRpc "1" "json-rpc.batch"
         "A batch is answered with an array that has one answer for each request of the batch, and an error for each element that is no request. The ids match; the order is free.";
     JsonRpc "1" "json-rpc.batch-elements"
-        "Each request of a batch gets the same kind of answer that it gets alone: a result of its mode, or an error.";
+        "Each request of a batch gets the same kind of answer that it gets alone: a result of its mode, or an error. It breaks no rule for single answers that the other one keeps.";
     JsonRpc "1" "json-rpc.empty-batch"
         "An empty batch is answered with one error answer, not with an array.";
     JsonRpc "1" "json-rpc.notification"

@@ -101,12 +101,28 @@ pub struct Specification {
     pub is_amount: fn(&str) -> bool,
     /// The place of a request whose content the specification leaves to the service: it is compared as a whole.
     pub free_form: &'static str,
+    /// What requests have a number of that may decide, such as tokens. What is known of the target may tell them apart.
+    pub counts: fn(&Value, &dyn Knowledge) -> Vec<(Counted, usize)>,
     /// What a load test sends.
     pub load: &'static LoadTest,
 }
 
 /// Puts results, with the times at which they came, in place of the first ones that a knowledge compares later results with.
 pub type FirstResults = fn(&dyn Knowledge, &[(&Value, Option<SystemTime>)]) -> Arc<dyn Knowledge>;
+
+/// What a request has a number of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Counted {
+    /// The part of the request that has them, as a JSON pointer; empty for the whole.
+    pub pointer: &'static str,
+    /// One of them, in words.
+    pub what: &'static str,
+}
+
+impl Counted {
+    /// The bytes of the request.
+    pub const BYTES: Self = Self { pointer: "", what: "byte" };
+}
 
 /// A part of a whole profile.
 #[derive(Debug)]
@@ -302,5 +318,6 @@ pub(crate) static SAMPLE: Specification = Specification {
     check_row: |_, _, _, _| (),
     is_amount: |name| name == "nonce" || name.contains("Gas"),
     free_form: "/params/1/sponsorshipInfo/webhookData",
+    counts: |_, _| Vec::new(),
     load: &LoadTest { scenarios: &[], varying: &[], rules_of_times: &[] },
 };

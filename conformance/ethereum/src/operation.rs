@@ -344,7 +344,14 @@ impl Members<'_> {
 
 /// The bytes of `0x` and an even number of hex digits.
 pub fn hex_bytes(value: &Value) -> Option<Bytes> {
-    hex::decode(value.as_str()?.strip_prefix("0x")?).ok().map(Bytes::from)
+    bytes_of(value.as_str()?).map(Bytes::from)
+}
+
+/// What [`hex_bytes`] gives for a text.
+pub(crate) fn bytes_of(text: &str) -> Option<Vec<u8>> {
+    // The library alone would take a second prefix too.
+    let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with("0x"));
+    hex::decode(digits?).ok()
 }
 
 /// An amount in hex (`0x` and at least one digit), as a decimal string or as a JSON number. At most 256 bits.
@@ -364,6 +371,15 @@ pub(crate) fn quantity(value: &Value) -> Option<U256> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn bytes_have_one_prefix_and_whole_bytes() {
+        assert_eq!(hex_bytes(&json!("0x0aFf")), Some(vec![0x0a, 0xff].into()));
+        assert_eq!(hex_bytes(&json!("0x")), Some(Bytes::new()));
+        for wrong in ["0x0x0aff", "0x0xff", "0X0aff", "0aff", "", "0x0af", "0x 0", "0xgg"] {
+            assert_eq!(hex_bytes(&json!(wrong)), None, "{wrong}");
+        }
+    }
 
     const CHAIN: u64 = 31_337;
 

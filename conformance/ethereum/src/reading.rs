@@ -4,12 +4,15 @@ use alloy_primitives::{B256, U256, hex};
 use alloy_sol_types::{Revert, SolCall, SolError};
 use serde_json::Value;
 
-use crate::calls::{
-    ECDSAInvalidSignature, ECDSAInvalidSignatureLength, ECDSAInvalidSignatureS, FailedOp, FailedOpWithRevert,
-    ReturnInfo, ValidationResult, ValidationResultWithAggregation, getUserOpHashCall,
-    validatePaymasterUserOpCall,
+use crate::{
+    calls::{
+        ECDSAInvalidSignature, ECDSAInvalidSignatureLength, ECDSAInvalidSignatureS, FailedOp,
+        FailedOpWithRevert, ReturnInfo, ValidationResult, ValidationResultWithAggregation, getUserOpHashCall,
+        validatePaymasterUserOpCall,
+    },
+    operation::bytes_of,
+    window::Window,
 };
-use crate::window::Window;
 use paymaster_exchange::{ContractFunctions, Refusal, Simulation};
 
 /// The outcome of an `eth_call`.
@@ -38,7 +41,7 @@ impl CallOutcome {
         let reply: Value =
             serde_json::from_slice(body).map_err(|_| unclear("the answer is not that of a JSON-RPC node"))?;
         if let Some(text) = reply["result"].as_str() {
-            return bytes(text).map(Self::Returned).ok_or_else(|| unclear("the node's result is not hex"));
+            return bytes_of(text).map(Self::Returned).ok_or_else(|| unclear("the node's result is not hex"));
         }
         let error = &reply["error"];
         // Nodes put the data of a revert here, one level deeper, or after the word `Reverted`.
@@ -46,7 +49,7 @@ impl CallOutcome {
         let data = places
             .into_iter()
             .filter_map(Value::as_str)
-            .find_map(|text| bytes(text.strip_prefix("Reverted ").unwrap_or(text)));
+            .find_map(|text| bytes_of(text.strip_prefix("Reverted ").unwrap_or(text)));
         match (data, error["message"].as_str()) {
             (Some(data), _) => Ok(Self::Reverted(data)),
             (None, Some(message)) if message.contains("revert") => Ok(Self::Reverted(Vec::new())),
@@ -230,10 +233,6 @@ fn revert(data: &[u8]) -> String {
 fn beginning(text: &str) -> String {
     const LONGEST: usize = 160;
     text.chars().take(LONGEST).collect()
-}
-
-fn bytes(text: &str) -> Option<Vec<u8>> {
-    hex::decode(text.strip_prefix("0x")?).ok()
 }
 
 #[cfg(test)]

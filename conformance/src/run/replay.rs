@@ -62,6 +62,9 @@ const SPREAD_WITHOUT_CAUSE: Duration = Duration::from_secs(8);
 /// How often in this time the requests of a finding without a cause are sent after those of a run.
 const SENT_LATER: u32 = 16;
 
+/// How many groups of a run are sent over one connection, before the requests of a finding without a cause: some servers fail after many.
+const OVER_ONE_CONNECTION: usize = 300;
+
 /// How many groups of a run follow each copy of the finding's.
 const COPY_EVERY: usize = 8;
 
@@ -232,13 +235,16 @@ impl Search<'_> {
         }
     }
 
-    /// Sends the requests once more after those of a run. Gives a conclusion where that breaks the rule.
+    /// Sends the requests once more after those of a run, and after many over the same connection. Gives a conclusion where that breaks the
+    /// rule.
     async fn after_a_run(&mut self) -> Result<Option<ReplayOutcome>, String> {
-        let context = self.context;
-        let plan = Plan::new(context, unseen_number(), WHOLE_FROM);
+        for (in_flight, most) in
+            [(self.finding.circumstances.connections, usize::MAX), (1, OVER_ONE_CONNECTION)]
         {
+            self.sender.close_idle();
+            let plan = Plan::new(self.context, unseen_number(), WHOLE_FROM).take(most);
             let sending = stream::iter(plan).map(async |group| self.deliver(&group).await);
-            let mut sending = pin!(sending.buffered(self.finding.circumstances.connections));
+            let mut sending = pin!(sending.buffered(in_flight));
             while let Some(exchanges) = sending.next().await {
                 exchanges?;
             }
@@ -324,11 +330,11 @@ impl Search<'_> {
                 return Ok(ReplayOutcome::StillThere(violation));
             }
         }
-        if self.serves_others().await {
-            Ok(ReplayOutcome::Fixed(self.tries()))
-        } else {
-            Ok(not_proved("the target refuses ordinary requests"))
+        if !self.serves_others().await {
+            return Ok(not_proved("the target refuses ordinary requests"));
         }
+        let broken = if self.finding.cause.is_none() { self.after_a_run().await? } else { None };
+        Ok(broken.unwrap_or(ReplayOutcome::Fixed(self.tries())))
     }
 
     /// How the rule is broken between calls, where it is broken by comparing them: what later answers are compared with may be wrong as before.
@@ -559,7 +565,8 @@ fn renewed_for(group: &Group, finding: &Original, specification: &Specification)
         finding.cause.iter().flatten().any(decides) || finding.pointer.starts_with(pointer)
     };
     // A target may count the requests of a sender.
-    let renews_party = is_kept(specification.places.once) || finding.circumstances.earlier > 0;
+    let renews_party =
+        is_kept(specification.places.once) || finding.circumstances.earlier > 0 || finding.of_an_unseen_party;
     renewed(group, &is_kept, renews_party, specification)
 }
 

@@ -111,6 +111,9 @@ pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
         if let Cause::Every { pair: Some(_), .. } = cause {
             return vec!["/method".to_owned()];
         }
+        if let Cause::Amount(amount) = cause {
+            return vec![amount.counted.pointer.to_owned()];
+        }
         let pointers = cause.members().iter().flat_map(|member| match &member.respect {
             Respect::EqualTo(other) => vec![&member.pointer, other],
             Respect::Value | Respect::Length => vec![&member.pointer],

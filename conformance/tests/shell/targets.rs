@@ -1,6 +1,7 @@
 //! What targets do, and how a run ends.
 
 use std::{
+    collections::HashMap,
     io::Write,
     sync::{
         Mutex,
@@ -343,6 +344,29 @@ fn an_error_that_is_not_seen_again_breaks_nothing_and_leaves_the_run_incomplete(
     let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "12"]);
     assert_eq!(code, 4, "{out}{err}");
     assert!(flat(&out).contains("1 group: error -32603 no provider, and not when sent again"), "{out}");
+}
+
+#[test]
+fn an_error_that_is_kept_from_a_refused_request_is_no_matter_of_its_sender() {
+    let folder = tempdir().unwrap();
+    let profile = "[operations]\naccepts = \"any\"\nsponsors = \"any\"\n";
+    std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let kept = Mutex::new(HashMap::<String, Value>::new());
+    let server = Server::changing(move |_, request, answer| {
+        let (operation, mode) = (&request["params"][0], &request["params"][1]);
+        let pays = request["method"] == "pm_sponsorUserOperation" && mode["mode"] == "ERC20";
+        let Some(sender) = operation["sender"].as_str().filter(|_| pays) else { return };
+        let mut kept = kept.lock().unwrap();
+        if answer.get("error").is_some() && mode["tokenInfo"]["feeTokenAddress"].is_string() {
+            kept.insert(sender.to_lowercase(), answer["error"].clone());
+        } else if let Some(error) = kept.get(&sender.to_lowercase()) {
+            *answer = json!({ "jsonrpc": answer["jsonrpc"], "id": answer["id"], "error": error });
+        }
+    });
+    let (code, out, err) = run(folder.path(), &[&server.url()]);
+    assert_eq!(code, 1, "{out}{err}");
+    let cause = "cause only after a request with the same sender; right when sent alone";
+    assert!(flat(&out).contains(cause), "{out}");
 }
 
 #[test]

@@ -6,7 +6,10 @@ use serde_json::Value;
 
 use super::difference::Difference;
 use crate::{
-    cases::case::Group, json::pointer::with_indices, message::answer::Answer, specification::Places,
+    cases::case::Group,
+    json::pointer::with_indices,
+    message::answer::Answer,
+    specification::{Counted, Places},
 };
 
 /// What decides whether the rule of a finding is broken.
@@ -64,6 +67,8 @@ pub enum Cause {
         /// How many requests of this kind the rule held for.
         served: usize,
     },
+    /// How many of something the request has: in the run, all with such a number break the rule, and no other does.
+    Amount(Amount),
     /// Chance: the same bytes break the rule in some answers only.
     Chance {
         /// How many answers to the same bytes broke it.
@@ -71,6 +76,30 @@ pub enum Cause {
         /// How often the bytes were sent.
         sent: u32,
     },
+}
+
+/// A number of something that requests have, and that decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amount {
+    /// What they have.
+    pub counted: Counted,
+    /// How many.
+    pub bounds: Bounds,
+    /// How many requests of the run have such a number, and break the rule.
+    pub broken: usize,
+    /// How many have another one, and for which the rule held.
+    pub held: usize,
+}
+
+/// The numbers that decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bounds {
+    /// This one alone.
+    Exactly(usize),
+    /// This one and those above.
+    AtLeast(usize),
+    /// This one and those below.
+    AtMost(usize),
 }
 
 /// On what a finding depends according to its cause.
@@ -163,12 +192,15 @@ impl Cause {
     pub fn kind(&self) -> CauseKind {
         match self {
             Self::Members(_) | Self::Form(_) | Self::Recorded { .. } => CauseKind::Members,
+            Self::Amount(amount) if !amount.counted.pointer.is_empty() => CauseKind::Members,
             Self::Concurrency | Self::Earlier(_) | Self::Missing { .. } | Self::Spent { .. } => {
                 CauseKind::OtherRequests
             }
-            Self::Every { .. } | Self::Writing(_) | Self::Headers { .. } | Self::Chance { .. } => {
-                CauseKind::Answers
-            }
+            Self::Every { .. }
+            | Self::Writing(_)
+            | Self::Headers { .. }
+            | Self::Amount(_)
+            | Self::Chance { .. } => CauseKind::Answers,
         }
     }
 

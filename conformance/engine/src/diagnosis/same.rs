@@ -209,6 +209,9 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
         | (Writing(_), Writing(_))
         | (Cause::Spent { .. }, Cause::Spent { .. }) => Some(true),
         (Missing { .. }, Missing { .. }) => Some(cause == other),
+        (Cause::Amount(own), Cause::Amount(other)) => {
+            Some((own.counted, own.bounds) == (other.counted, other.bounds))
+        }
         (Earlier(earlier), Earlier(other)) => Some(earlier == other || Way::of(one) == Way::of(two)),
         (Headers { lines, .. }, Headers { lines: others, .. }) => {
             let has_name = |name: &str| others.iter().any(|(other, _)| *other == name);
@@ -217,11 +220,10 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
         (Cause::Every { .. }, Cause::Every { .. }) if one.rule.id == two.rule.id && one.pair != two.pair => {
             Way::of(one).is_same_place(&Way::of(two), true).then_some(true)
         }
-        // What is wrong in every answer, or in some by chance: the answers decide.
-        (Cause::Every { .. } | Cause::Chance { .. }, _) | (_, Cause::Every { .. } | Cause::Chance { .. }) => {
-            None
-        }
-        (Cause::Recorded { .. }, _) | (_, Cause::Recorded { .. }) => None,
+        // What is wrong in every answer, or in some by chance: the answers decide. Amounts and recorded differences show what a request has, and
+        // not that nothing else decides.
+        (Cause::Every { .. } | Cause::Chance { .. } | Cause::Amount(_) | Cause::Recorded { .. }, _)
+        | (_, Cause::Every { .. } | Cause::Chance { .. } | Cause::Amount(_) | Cause::Recorded { .. }) => None,
         _ => Some(false),
     }
 }

@@ -7,7 +7,7 @@ use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use super::{
-    cause::{Cause, EarlierRequest, Writing, WrongAnswers},
+    cause::{Amount, Bounds, Cause, EarlierRequest, Writing, WrongAnswers},
     difference::{Difference, DifferenceKind, Respect},
     way::{Way, WholeAnswer},
 };
@@ -16,7 +16,7 @@ use crate::{
     diagnosis::finding::{Finding, Sought},
     message::answer::Answer,
     rules::{Check, Violation, count},
-    specification::Places,
+    specification::{Counted, Places},
 };
 
 /// The longest value that is shown, in characters.
@@ -64,9 +64,8 @@ fn subject(pairs: &BTreeSet<Option<Kind>>, finding: &Finding) -> String {
     // The condition names the method.
     let is_of_method =
         finding.cause.iter().flat_map(Cause::members).any(|member| member.pointer == "/method");
-    let (Some(first), false) = (known.first(), pairs.contains(&None) || is_of_method) else {
-        return REQUESTS.to_owned();
-    };
+    // Requests of no kind, such as batches, are named where no others are wrong: they say nothing of the other methods.
+    let (Some(first), false) = (known.first(), is_of_method) else { return REQUESTS.to_owned() };
     if known.len() == 1 {
         return first.words();
     }
@@ -83,7 +82,7 @@ fn subject(pairs: &BTreeSet<Option<Kind>>, finding: &Finding) -> String {
             format!("{subject} in {parameter} {}{and}{last}", before.join(", "))
         }
         Some(_) if selectors.len() == 1 => format!("{subject} {}", first.selection()),
-        _ if is_every => format!("{} kinds of {REQUESTS}", known.len()),
+        _ if is_every => format!("{} of {} kinds of calls", known.len(), finding.specification.kinds.len()),
         _ => subject.to_owned(),
     }
 }
@@ -109,6 +108,12 @@ pub fn condition(cause: &Cause) -> String {
             format!("without an earlier {method} {}", with_the_same(*member))
         }
         Cause::Spent { .. } => "later in the run".to_owned(),
+        Cause::Amount(Amount { counted: Counted { what, .. }, bounds, .. }) => match *bounds {
+            Bounds::Exactly(0) | Bounds::AtMost(0) => format!("without a {what}"),
+            Bounds::Exactly(number) => format!("with exactly {}", count(number as u128, what)),
+            Bounds::AtLeast(number) => format!("with {} or more", count(number as u128, what)),
+            Bounds::AtMost(number) => format!("with {} or fewer", count(number as u128, what)),
+        },
         Cause::Chance { broken, sent } => format!("in {broken} of {sent} tries with the same requests"),
     }
 }
@@ -218,6 +223,11 @@ pub fn explanation(cause: &Cause, shown: Shown) -> String {
                 "right at first ({right}), then wrong: requests for which the rule held in the run break it now"
             )
         }
+        Cause::Amount(Amount { broken, held, .. }) => format!(
+            "the run shows it for each of {} {}, and for none of {held} others",
+            count(*broken as u128, "request"),
+            condition(cause)
+        ),
         Cause::Chance { broken, sent } => {
             format!("{broken} of {sent} tries with the same requests, sent alone again and again")
         }

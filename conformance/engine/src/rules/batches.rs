@@ -2,14 +2,17 @@
 
 use serde_json::{Map, Value};
 
+use paymaster_exchange::{Body, Exchange, Response};
+use paymaster_schemas::Basis;
+
 use crate::{
     cases::{case::Role, protocol::BATCH_ELEMENTS},
     knowledge::{Expectation, Knowledge},
     message::{
-        answer::{error_of, result_of},
+        answer::{Answer, error_of, result_of},
         request::ParsedRequest,
     },
-    rules::{Advice, Report, Rule, View, answer_form::same_id, shown},
+    rules::{Advice, Report, Rule, View, Violation, answer_form::same_id, shown},
     specification::Specification,
 };
 
@@ -38,9 +41,9 @@ fn expected(alone: &View<'_>) -> Option<&'static str> {
     (sort_of(alone.answer.object()?, alone.specification)? == sort).then_some(sort)
 }
 
-/// Each call of the batch gets the sort of answer that it gets alone. Calls are matched without their ids. json-rpc.batch reports
+/// Each call of the batch gets the sort of answer that it gets alone, and one that is as right. Calls are matched without their ids. json-rpc.batch reports
 /// refused batches and missing answers.
-fn batch_elements(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+fn batch_elements(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
     let Some(place_of_batch) = views.iter().position(|view| view.role == Role::Batch) else { return };
     let batch = &views[place_of_batch];
     let ParsedRequest::Batch(calls) = &*batch.request else { return };
@@ -69,13 +72,49 @@ fn batch_elements(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
             continue;
         }
         let Some(expected) = expected(alone) else { continue };
+        let is_of_sort = sort_of(actual, batch.specification) == Some(expected);
         report.expect(
-            sort_of(actual, batch.specification) == Some(expected),
+            is_of_sort,
             format_args!("/{place}"),
             format_args!("{expected}, as the call gets alone"),
             || shown(&Value::Object(actual.clone())),
         );
+        if is_of_sort && let Some(wrong) = broken_in_batch_only(alone, call, actual, knowledge) {
+            report.broken(format!("/{place}{}", wrong.pointer), wrong.expected, wrong.actual);
+        }
     }
+}
+
+/// What a rule about single answers finds in this answer to a call of a batch, and not in the answer that the call gets alone. Both are written
+/// anew, so that they differ in nothing but their values.
+fn broken_in_batch_only(
+    alone: &View<'_>,
+    call: &ParsedRequest,
+    actual: &Map<String, Value>,
+    knowledge: &dyn Knowledge,
+) -> Option<Violation> {
+    let single = |request: &ParsedRequest, answer: &Map<String, Value>| {
+        let (ParsedRequest::Call(call), Answer::Json(response, ..)) = (request, &alone.answer) else {
+            return None;
+        };
+        let body = Value::Object(answer.clone()).to_string().into();
+        let response = Response { body, ..(*response).clone() };
+        let request: Body = call.envelope.to_string().into();
+        Some(Exchange { received: alone.received, ..Exchange::new(request, Ok(response), alone.took) })
+    };
+    let (in_batch, by_itself) = (single(call, actual)?, single(&alone.request, alone.answer.object()?)?);
+    let broken_by = |rule: &Rule, exchange: &Exchange| {
+        let mut report = Report::default();
+        rule.judge_one(&View::new(alone.role, alone.label, exchange, knowledge), knowledge, &mut report);
+        report.violations.into_iter().next()
+    };
+    // Prices and times may change between two answers.
+    let is_settled = |rule: &&Rule| {
+        let basis = rule.basis();
+        !basis.is_observed() && basis != Basis::Plausibility && !rule.needs_chain()
+    };
+    let mut rules = alone.specification.rules().filter(is_settled);
+    rules.find_map(|rule| broken_by(rule, &in_batch).filter(|_| broken_by(rule, &by_itself).is_none()))
 }
 
 /// Whether two requests are equal except for their ids.

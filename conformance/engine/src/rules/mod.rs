@@ -198,6 +198,17 @@ impl Rule {
         is_of_pair && relations.iter().any(|own| own.id == relation)
     }
 
+    /// Judges one exchange. A rule over a group judges none.
+    pub fn judge_one(&self, view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+        match &self.check {
+            Check::Exchange(check) => check(view, knowledge, report),
+            Check::Row { document, member, expected } => {
+                (view.specification.check_row)([document, member, expected], view, knowledge, report);
+            }
+            Check::Group(..) => {}
+        }
+    }
+
     /// Why the profile excludes the rule; none when it applies. A rule about calls that the target does not serve does not.
     pub fn why_not_applicable(&self, knowledge: &dyn Knowledge) -> Option<&'static str> {
         let pairs: Vec<Kind> = match self.check {

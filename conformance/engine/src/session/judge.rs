@@ -76,24 +76,15 @@ pub fn read<'a>(group: &'a Group, exchanges: &'a [Exchange], context: &dyn Knowl
 
 fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context: &dyn Knowledge) -> Report {
     let mut report = Report::default();
-    match &rule.check {
-        Check::Exchange(check) => {
-            for (member, view) in views.iter().enumerate() {
-                report.set_member(member);
-                check(view, context, &mut report);
-            }
+    if let Check::Group(relation, check) = &rule.check {
+        if group.is_some_and(|group| std::ptr::eq(group.relation, *relation)) {
+            check(views, context, &mut report);
         }
-        Check::Row { document, member: row, expected } => {
-            for (member, view) in views.iter().enumerate() {
-                report.set_member(member);
-                (view.specification.check_row)([document, row, expected], view, context, &mut report);
-            }
-        }
-        Check::Group(relation, check) => {
-            if group.is_some_and(|group| std::ptr::eq(group.relation, *relation)) {
-                check(views, context, &mut report);
-            }
-        }
+        return report;
+    }
+    for (member, view) in views.iter().enumerate() {
+        report.set_member(member);
+        rule.judge_one(view, context, &mut report);
     }
     report
 }

@@ -107,6 +107,9 @@ pub struct Original {
     /// The members of the request that decide, as JSON pointers; none where the cause is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Vec<String>>,
+    /// Whether an earlier request of the same party makes them right: a party that the target has not seen shows it again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_an_unseen_party: bool,
     /// Whether the run saw the requests answered rightly, at first or with other ids and nonces, or three of four of their kind for a reason that
     /// it did not find, so that what was sent before may decide.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -196,6 +199,7 @@ impl Original {
                 let members = cause.members().iter();
                 members.map(|member| member.pointer.clone()).collect()
             }),
+            of_an_unseen_party: matches!(finding.cause, Some(Cause::Missing { .. })),
             shown_by_a_run: is_spent || finding.of_sent_values == Some(false),
             of_sent_values: is_spent
                 || finding.of_sent_values == Some(true)

@@ -158,19 +158,23 @@ impl Outcomes {
         reason.to_owned() + &self.in_common(reason, |_| true)
     }
 
-    /// What all requests of this kind without an answer, for this reason, have in common and not all requests with a result:
+    /// What all requests of this kind without an answer, for this reason, have in common, and not most requests with a result:
     /// `; all have mode ERC20`, or nothing.
     fn in_common(&self, reason: &str, is_of_kind: impl Fn(&Key) -> bool) -> String {
-        let shared = |these: &dyn Fn(&Key) -> bool| {
-            let all = self.0.iter().filter(|(key, _)| these(key));
-            all.map(|(_, requests)| (requests.times, requests.in_common.clone()))
-                .reduce(|(times, shared), (more, others)| (times + more, &shared & &others))
-        };
         let is_affected =
             |key: &Key| is_of_kind(key) && matches!(&key.2, Outcome::Unanswered(own) if own == reason);
-        let (_, of_served) = shared(&|key| key.2 == Outcome::Result).unwrap_or_default();
-        let Some((2.., of_affected)) = shared(&is_affected) else { return String::new() };
-        let named = of_affected.difference(&of_served).take(MOST_IN_COMMON);
+        let affected = self.0.iter().filter(|(key, _)| is_affected(key));
+        let shared = affected
+            .map(|(_, requests)| (requests.times, requests.in_common.clone()))
+            .reduce(|(times, shared), (more, others)| (times + more, &shared & &others));
+        let Some((2.., shared)) = shared else { return String::new() };
+        let served = || self.0.iter().filter(|(key, _)| key.2 == Outcome::Result);
+        let all: u64 = served().map(|(_, requests)| requests.times).sum();
+        let is_common = |value: &&String| {
+            let with_it = served().filter(|(_, requests)| requests.in_common.contains(*value));
+            2 * with_it.map(|(_, requests)| requests.times).sum::<u64>() > all
+        };
+        let named = shared.iter().filter(|value| !is_common(value)).take(MOST_IN_COMMON);
         let named: Vec<&str> = named.map(String::as_str).collect();
         if named.is_empty() { String::new() } else { format!("; all have {}", named.join(", ")) }
     }

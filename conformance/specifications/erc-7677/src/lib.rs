@@ -130,6 +130,7 @@ pub static SPECIFICATION: Specification = Specification {
             || name.contains("FeePerGas")
     },
     free_form: "/params/3",
+    counts: |_, _| Vec::new(),
     load: &load::LOAD_TEST,
 };
 

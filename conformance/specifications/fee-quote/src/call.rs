@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use paymaster_engine::{
     cases::{case::BuildInput, edit::with},
+    knowledge::Knowledge,
     message::request::{Call, Called},
     rules::View,
-    specification::DecidingValues,
+    specification::{Counted, DecidingValues},
     spending::Wei,
 };
 use paymaster_ethereum::most_cost;
@@ -41,6 +42,30 @@ impl<'a> RequestedTokens<'a> {
         let listed = self.list.iter().flatten();
         listed.copied().chain(self.preferred).map(str::to_ascii_lowercase).collect()
     }
+}
+
+/// How many tokens a quote request names: supported and not supported ones as far as that is known, all, and those both preferred and listed.
+pub fn counts(request: &Value, knowledge: &dyn Knowledge) -> Vec<(Counted, usize)> {
+    let tokens = RequestedTokens::read(&request["params"][1]["tokenInfo"]);
+    let (named, context) = (tokens.quoted(), Context::of(knowledge));
+    // Without a token, which are quoted is open.
+    if named.is_empty() {
+        return Vec::new();
+    }
+    let of = |support| {
+        let known = context.tokens_with(support).filter(|token| named.contains(&token.to_ascii_lowercase()));
+        known.count()
+    };
+    let is_preferred =
+        |token: &&str| tokens.preferred.is_some_and(|preferred| preferred.eq_ignore_ascii_case(token));
+    let both = tokens.list.iter().flatten().copied().filter(is_preferred).count();
+    let counted = |what| Counted { pointer: "/params/1/tokenInfo", what };
+    vec![
+        (counted("supported token"), of(Support::Supported)),
+        (counted("unsupported token"), named.len() - of(Support::Supported)),
+        (counted("token"), named.len()),
+        (counted("preferred token in the list"), both),
+    ]
 }
 
 /// The parts of a call (sections 2.2 to 2.5).

@@ -116,6 +116,7 @@ pub static SPECIFICATION: Specification = Specification {
     check_row: results::rows::check,
     is_amount: tables::is_amount,
     free_form: "/params/1/sponsorshipInfo/webhookData",
+    counts: call::counts,
     load: &load::LOAD_TEST,
 };
 

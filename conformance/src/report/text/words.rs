@@ -13,7 +13,7 @@ use paymaster_engine::{
     verdict::{
         conclusion::Conclusion,
         known::{EntryOutcome, EntryState, KnownFailureKind},
-        profile_line,
+        profile_line::{self, ProfileLine},
         summary::{Reached, Refusal},
     },
 };
@@ -89,7 +89,7 @@ pub(crate) fn next(report: &Report) -> Option<String> {
             "name what the target serves in {profile}: a run without any result does not pass, not even with --allow-incomplete"
         }
         Conclusion::Incomplete if !report.rules.iter().any(|rule| rule.waits) => {
-            "find out why the target did not answer what could not be judged, then run again"
+            "see why it could not be judged, change that and run again, or accept it with --allow-incomplete"
         }
         Conclusion::Incomplete => {
             "describe the target in {profile}, or accept what could not be judged with --allow-incomplete"
@@ -143,7 +143,10 @@ pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(Stri
     if report.conclusion != Conclusion::Incomplete || report.recorded.is_some() {
         return None;
     }
-    let line = profile_line::by_value(&finished.summary.rules, &*finished.context).into_iter().next()?;
+    let lines = profile_line::by_value(&finished.summary.rules, &*finished.context);
+    // Where every operation is refused, what rules wait for first helps none: it is the operation.
+    let is_last = |line: &&ProfileLine| report.verdict_line().no_result && line.kind.then.is_none();
+    let line = lines.iter().find(is_last).or(lines.first())?;
     let inconclusive = report.counts().get(RuleState::Inconclusive);
     let (rules, meaning) = (line.rules.len(), line.kind.meaning);
     let place = match line.kind.table {
@@ -154,7 +157,7 @@ pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(Stri
     let wait = if inconclusive == 1 { "waits" } else { "wait" };
     let wait = format!("{rules} of {of} {wait} for one line of the profile, {meaning}");
     let file = report.details.profile.as_deref().unwrap_or("paymaster.toml");
-    Some((format!("{wait}. Write it in {}, {place}", escape_controls(file)), line.text))
+    Some((format!("{wait}. Write it in {}, {place}", escape_controls(file)), line.text.clone()))
 }
 
 /// `no ordinary request of pm_getFeeQuoteOrData in mode ERC20 got a result; most often (120 of 130 times) the target answered: "..."`.

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use crate::run::{
     Suite,
     confirming::{
+        amounts::add_amounts,
         budget::{SHRUNK_PER_RUN, WaitingBudget},
         check::{self, Contradiction},
         confirm::confirm,
@@ -131,6 +132,7 @@ pub(super) async fn with_causes(
                 (finding.cause, finding.contrast) = (every, None);
             }
         }
+        add_amounts(&mut found, suite, session, settings).await;
     };
     // A cause that was not checked is not reported.
     let is_whole = sender.stop.or_stopped(work).await.is_some();

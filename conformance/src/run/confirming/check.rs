@@ -98,6 +98,23 @@ fn decisive_kind(finding: &Finding) -> Option<AnswerKind> {
     (kind != AnswerKind::Other && !is_about_the_kind(&finding.violation.pointer, exchange)).then_some(kind)
 }
 
+/// The requests of the run that the rule of a finding judged, and whether each broke it at the place of the finding. One that broke the rule at
+/// another place shows nothing, nor does one that was answered in another way.
+pub(super) fn judged_requests(finding: &Finding, session: &Session) -> BTreeMap<RequestPlace, bool> {
+    let broken = session.outcomes().of_key(&finding.key());
+    let is_broken = |place: &RequestPlace| broken.is_some_and(|broken| broken.contains(place));
+    let own = session.outcomes().of_rule(finding.rule);
+    // Of requests that are compared, not every wrong one is named.
+    let judges_groups = matches!(finding.rule.check, Check::Group(..));
+    let broken_groups: BTreeSet<u32> = broken.into_iter().flatten().map(|place| place.group).collect();
+    let kind = decisive_kind(finding);
+    own.filter(|own| own.pair == finding.pair && own.is_broken == is_broken(&own.place))
+        .filter(|own| own.is_broken || kind.is_none_or(|kind| own.answer == kind))
+        .filter(|own| !judges_groups || own.is_broken || !broken_groups.contains(&own.place.group))
+        .map(|own| (own.place, own.is_broken))
+        .collect()
+}
+
 /// A cause that names members of the request, and the requests of the run that the rule judged.
 struct Claim {
     finding: Finding,
@@ -139,20 +156,7 @@ impl Claim {
         if !matches!(cause, Cause::Members(_) | Cause::Form(_)) {
             return None;
         }
-        let broken = session.outcomes().of_key(&finding.key());
-        let is_broken = |place: &RequestPlace| broken.is_some_and(|broken| broken.contains(place));
-        let own = session.outcomes().of_rule(finding.rule);
-        // Of requests that are compared, not every wrong one is named.
-        let judges_groups = matches!(finding.rule.check, Check::Group(..));
-        let broken_groups: BTreeSet<u32> = broken.into_iter().flatten().map(|place| place.group).collect();
-        // A request that broke the rule at another place shows nothing, nor does one that was answered in another way.
-        let kind = decisive_kind(finding);
-        let outcomes: BTreeMap<RequestPlace, bool> = own
-            .filter(|own| own.pair == finding.pair && own.is_broken == is_broken(&own.place))
-            .filter(|own| own.is_broken || kind.is_none_or(|kind| own.answer == kind))
-            .filter(|own| !judges_groups || own.is_broken || !broken_groups.contains(&own.place.group))
-            .map(|own| (own.place, own.is_broken))
-            .collect();
+        let outcomes = judged_requests(finding, session);
         let held = || outcomes.iter().filter(|(_, is_broken)| !**is_broken);
         let step = held().count() / HELD_READ + 1;
         let kept = held().step_by(step).map(|(place, _)| *place).collect();

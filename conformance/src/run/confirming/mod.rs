@@ -1,6 +1,7 @@
 //! Looking closer at a violation: sending the same requests again, looking for a smaller group that breaks the same rule, and looking
 //! for the cause.
 
+mod amounts;
 mod budget;
 mod causes;
 mod check;

@@ -196,7 +196,10 @@ impl Sender {
             let mut vanished = self.own_words.lock().await;
             let find_out = self.find_out(words.clone(), group, (&refused, jobs), served.as_ref());
             if Box::pin(find_out).await {
-                vanished.push(Vanished { words, group: group.clone(), exchanges: exchanges.to_vec() });
+                // It is sent again in the plain headers: an error that the headers of a client get comes again with them.
+                if exchanges.iter().all(|exchange| exchange.sent_as.is_none()) {
+                    vanished.push(Vanished { words, group: group.clone(), exchanges: exchanges.to_vec() });
+                }
                 may_be_limit = true;
             }
         }

@@ -471,7 +471,7 @@ fn what_is_said_of_every_answer_names_the_kinds_that_it_is_said_of() {
     assert_eq!(headline(&[kinds::QUOTE_ERC20]), format!("{quote} in mode ERC20"));
     assert_eq!(headline(&[kinds::QUOTE_ERC20, kinds::QUOTE_SPONSORED]), quote);
     assert_eq!(headline(&[kinds::QUOTE_ERC20, kinds::SPONSOR_ERC20]), "requests in mode ERC20");
-    assert_eq!(headline(&[kinds::QUOTE_ERC20, kinds::SPONSOR_SPONSORED]), "2 kinds of requests");
+    assert_eq!(headline(&[kinds::QUOTE_ERC20, kinds::SPONSOR_SPONSORED]), "2 of 4 kinds of calls");
     assert_eq!(headline(&kinds::ALL), "requests");
     // What every answer shows, every request that must get a result shows too; not the reverse.
     let (all, owed) = (WrongAnswers::All, WrongAnswers::ToOwedRequests);

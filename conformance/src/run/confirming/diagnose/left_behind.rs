@@ -16,7 +16,7 @@ use paymaster_engine::{
         cause::{Cause, EarlierRequest, is_about_the_kind, is_right_in_the_same_respect},
         difference::{Difference, differences, with_all},
     },
-    message::answer::Answer,
+    message::{answer::Answer, request::ParsedRequest},
     rules::Violation,
     session::recheck::Outcome,
     specification::Places,
@@ -451,7 +451,7 @@ impl Search<'_> {
 
     /// Other requests of the run, and some that were drawn for this, as different as possible: of the same method and mode those with the
     /// longest and the shortest terms, before them one of each set of members beside the party, and between them some of every other method
-    /// and mode.
+    /// and mode; at the end those that were refused.
     fn others(&self) -> Vec<Value> {
         const MOST_OF_THE_PAIR: usize = 12;
         const MOST_OF_OTHERS: usize = 2;
@@ -473,7 +473,22 @@ impl Search<'_> {
             mixed.extend(others.next());
         }
         mixed.extend(others);
+        mixed.extend(self.refused());
         mixed
+    }
+
+    /// A few valid requests of the method and mode that got an error in the run: a target may keep the error.
+    fn refused(&self) -> impl Iterator<Item = Value> {
+        const MOST: usize = 3;
+        let specification = self.resender.context.specification();
+        let is_valid = |request: &Value| {
+            ParsedRequest::of(request.to_string().as_bytes(), specification).valid_call().is_some()
+        };
+        let examples = self.material.session.examples_of_any_rule().into_iter();
+        let own = examples.filter(|example| example.got_error && example.pair == self.finding.pair);
+        own.filter_map(|example| parsed(example.group.members.get(example.member)?))
+            .filter(is_valid)
+            .take(MOST)
     }
 
     /// Requests that were served, and some that were drawn, by method and mode: as different as possible, those with the shortest terms first.

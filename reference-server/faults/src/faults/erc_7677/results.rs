@@ -106,6 +106,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     unreadable(BYTES, "data-without-prefix", "paymasterData has no 0x")
         .on_result(|_, result| change_text(result, "paymasterData", |data| data[2..].to_owned())),
+    unreadable(BYTES, "data-with-two-prefixes", "paymasterData begins with 0x0x")
+        .on_result(|_, result| change_text(result, "paymasterData", |data| format!("0x{data}"))),
     unreadable(PAYMASTER, "paymaster-of-nineteen-bytes", "the address of the paymaster has 19 bytes")
         .on_result(|_, result| change_text(result, "paymaster", |address| address[..40].to_owned())),
     unreadable(PAYMASTER, "paymaster-of-a-word", "pads the address of the paymaster to 32 bytes").on_result(

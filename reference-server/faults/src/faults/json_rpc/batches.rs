@@ -92,6 +92,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 }
             }
         }),
+    fault(ELEMENTS, "batch-answers-without-jsonrpc", "leaves jsonrpc out of the answers of a batch")
+        .on_batch(|_, answers| {
+            answers.iter_mut().filter_map(Value::as_object_mut).for_each(|answer| remove(answer, "jsonrpc"));
+        }),
     fault(ELEMENTS, "batch-result-of-first", "answers every request of a batch with the result of the first")
         .on_batch(|_, answers| {
             if let Some(first) = answers.first().and_then(|answer| answer.get("result")).cloned() {

@@ -1,0 +1,142 @@
+//! Causes that only the requests of a whole run show: how many of something a request has, such as tokens that it names.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use paymaster_engine::{
+    diagnosis::{
+        cause::{Amount, Bounds, Cause},
+        finding::{Finding, Sought},
+        outcomes::RequestPlace,
+    },
+    knowledge::Knowledge,
+    rules::Check,
+    session::Session,
+    specification::Counted,
+};
+use paymaster_settings::Settings;
+use serde_json::Value;
+
+use super::check::judged_requests;
+use crate::run::Suite;
+
+/// The fewest requests that break the rule, and the fewest that do not, which show that an amount decides.
+const FEWEST: usize = 5;
+
+/// How many requests with each number held, and how many broke the rule.
+type Numbers = BTreeMap<usize, [usize; 2]>;
+
+/// Gives findings that are seen each time, and whose cause was not found, the amount that every request of the run has which breaks the rule, and
+/// none for which it held.
+pub(super) async fn add_amounts(
+    findings: &mut [Finding],
+    suite: &Suite,
+    session: &Session,
+    settings: &Settings,
+) {
+    let is_open = |finding: &Finding| {
+        finding.cause.is_none()
+            && finding.sought == Sought::Yes
+            && !matches!(finding.rule.check, Check::Group(..))
+            && !finding.attempts.is_empty()
+            && finding.reproduced() == finding.attempts.len()
+    };
+    let open = findings.iter().enumerate().filter(|(_, finding)| is_open(finding));
+    let (numbers, judged): (Vec<usize>, Vec<_>) =
+        open.map(|(number, finding)| (number, judged_requests(finding, session))).unzip();
+    if numbers.is_empty() {
+        return;
+    }
+    let (suite, context) = (suite.clone(), Arc::clone(session.context()));
+    let key = suite.plan_key(&context, settings.seed(), settings.args.cases());
+    // A plan is not `Send`: it is made on a thread of its own.
+    let reading = tokio::task::spawn_blocking(move || {
+        let groups = suite.cached_groups(&key).0;
+        let mut counted: Vec<BTreeMap<Counted, Numbers>> = judged.iter().map(|_| BTreeMap::new()).collect();
+        let last = judged.iter().filter_map(|judged| Some(judged.last_key_value()?.0.group)).max();
+        for group in groups {
+            let Some(number) = u32::try_from(group.number).ok().filter(|own| Some(*own) <= last) else {
+                break;
+            };
+            for (member, sent) in (0..).zip(&group.members) {
+                let place = RequestPlace { group: number, member };
+                if judged.iter().any(|judged| judged.contains_key(&place)) {
+                    let counts = counts_of(&sent.body, &*key.context);
+                    for (judged, counted) in judged.iter().zip(&mut counted) {
+                        for (what, count) in judged.get(&place).map(|_| &counts).into_iter().flatten() {
+                            let numbers = counted.entry(*what).or_default().entry(*count).or_default();
+                            numbers[usize::from(judged[&place])] += 1;
+                        }
+                    }
+                }
+            }
+        }
+        counted
+    });
+    for (number, counted) in numbers.into_iter().zip(reading.await.unwrap_or_default()) {
+        let found = counted.into_iter().find_map(|(counted, numbers)| deciding(counted, &numbers));
+        findings[number].cause = found.map(Cause::Amount);
+    }
+}
+
+/// What a request has a number of.
+fn counts_of(body: &[u8], context: &dyn Knowledge) -> Vec<(Counted, usize)> {
+    let request: Value = serde_json::from_slice(body).unwrap_or_default();
+    let mut counts = (context.specification().counts)(&request, context);
+    counts.push((Counted::BYTES, body.len()));
+    counts
+}
+
+/// The amount that decides: no request that broke the rule has one between those of requests for which it held, or all have one that no other has.
+fn deciding(counted: Counted, numbers: &Numbers) -> Option<Amount> {
+    let of = |is_broken: usize| {
+        numbers.iter().filter(move |(_, times)| times[is_broken] > 0).map(|(number, _)| *number)
+    };
+    let (right, wrong): (BTreeSet<usize>, BTreeSet<usize>) = (of(0).collect(), of(1).collect());
+    let times = |is_broken: usize| numbers.values().map(|times| times[is_broken]).sum();
+    let [held, broken] = [times(0), times(1)];
+    if held < FEWEST || broken < FEWEST {
+        return None;
+    }
+    let (least, most) = (*wrong.first()?, *wrong.last()?);
+    let bounds = if least == most && !right.contains(&least) {
+        Bounds::Exactly(least)
+    } else if right.last()? < &least {
+        Bounds::AtLeast(least)
+    } else if right.first()? > &most {
+        Bounds::AtMost(most)
+    } else {
+        return None;
+    };
+    Some(Amount { counted, bounds, broken, held })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: Counted = Counted { pointer: "/params/1/tokenInfo", what: "token" };
+
+    #[test]
+    fn an_amount_decides_where_it_tells_all_wrong_requests_from_all_right_ones() {
+        let bounds = |held: &[usize], broken: &[usize]| {
+            let mut numbers = Numbers::new();
+            for (is_broken, all) in [held, broken].into_iter().enumerate() {
+                for number in all {
+                    numbers.entry(*number).or_default()[is_broken] += 5;
+                }
+            }
+            deciding(TOKEN, &numbers).map(|amount| amount.bounds)
+        };
+        assert_eq!(bounds(&[1, 2, 3], &[4, 6]), Some(Bounds::AtLeast(4)));
+        assert_eq!(bounds(&[3, 4], &[0, 2]), Some(Bounds::AtMost(2)));
+        assert_eq!(bounds(&[0, 2, 3], &[1]), Some(Bounds::Exactly(1)));
+        assert_eq!(bounds(&[0, 2, 3], &[1, 2]), None);
+        assert_eq!(bounds(&[0, 4], &[1, 2]), None, "the two are not what all others are not");
+        assert_eq!(bounds(&[], &[1]), None);
+        let few = Numbers::from([(1, [FEWEST, 0]), (2, [0, FEWEST - 1])]);
+        assert_eq!(deciding(TOKEN, &few), None, "so few may be chance");
+    }
+}
