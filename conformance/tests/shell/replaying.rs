@@ -4,7 +4,10 @@ use std::{
     fs,
     path::Path,
     process::Command,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -86,12 +89,17 @@ fn a_connection_is_idle_in_a_run_and_in_a_replay_where_that_is_asked_for() {
 fn what_is_wrong_now_and_then_is_looked_for_in_more_than_one_second() {
     let first_of_replay = Arc::new(Mutex::new(None));
     let began = Arc::clone(&first_of_replay);
-    let server = Server::changing(move |number, _, answer| {
+    let quotes = AtomicUsize::new(0);
+    let server = Server::changing(move |_, _, answer| {
+        if answer.pointer("/result/feeQuotes").is_none() {
+            return;
+        }
+        // Every second quote of the run, so that the requests of the finding are not wrong each time that they are sent.
         let is_wrong = match *began.lock().unwrap() {
-            None => number % 2 == 0,
+            None => quotes.fetch_add(1, Ordering::SeqCst).is_multiple_of(2),
             Some(began) => Instant::now() > began + Duration::from_secs(1),
         };
-        if is_wrong && answer.pointer("/result/feeQuotes").is_some() {
+        if is_wrong {
             answer["result"]["feeQuotes"] = Value::Null;
         }
     });
@@ -393,11 +401,11 @@ fn a_folder_says_of_each_defect_what_became_of_it() {
 #[test]
 fn a_run_removes_earlier_replay_files_of_its_target_and_no_others() {
     let folder = tempdir().unwrap();
-    let broken = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let broken = Arc::new(AtomicBool::new(true));
     let server = Server::changing({
         let broken = Arc::clone(&broken);
         move |_, _, answer| {
-            if broken.load(std::sync::atomic::Ordering::Relaxed)
+            if broken.load(Ordering::Relaxed)
                 && let Some(quotes) = answer.pointer_mut("/result/feeQuotes")
             {
                 *quotes = Value::Null;
@@ -417,7 +425,7 @@ fn a_run_removes_earlier_replay_files_of_its_target_and_no_others() {
     fs::write(&other, text.replace(&server.url(), "http://other.test/")).unwrap();
     let notes = folder.path().join("paymaster-replays/notes.json");
     fs::write(&notes, "{}").unwrap();
-    broken.store(false, std::sync::atomic::Ordering::Relaxed);
+    broken.store(false, Ordering::Relaxed);
     // A run that does not judge the rule says nothing about it.
     check("answer.id");
     assert!(own.exists());
@@ -525,10 +533,10 @@ fn a_mix_up_of_concurrent_answers_is_not_said_to_be_fixed() {
 
 /// Every 25th answer has another id while the server is `broken`.
 fn now_and_then(broken: bool) -> Server {
-    let quotes = std::sync::atomic::AtomicUsize::new(0);
+    let quotes = AtomicUsize::new(0);
     Server::changing(move |_, _, answer| {
         let is_quote = answer.pointer("/result/feeQuotes").is_some();
-        let number = quotes.fetch_add(usize::from(is_quote), std::sync::atomic::Ordering::SeqCst);
+        let number = quotes.fetch_add(usize::from(is_quote), Ordering::SeqCst);
         if broken && is_quote && number % 25 == 24 {
             answer["result"]["feeQuotes"] = Value::Null;
         }
@@ -569,10 +577,10 @@ fn what_is_broken_now_and_then_is_sent_as_often_as_99_percent_need() {
 
 /// Every 64th result has an error beside it.
 fn with_errors_now_and_then() -> Server {
-    let results = std::sync::atomic::AtomicUsize::new(0);
+    let results = AtomicUsize::new(0);
     Server::changing(move |_, _, answer| {
         let is_result = answer.get("result").is_some();
-        let number = results.fetch_add(usize::from(is_result), std::sync::atomic::Ordering::SeqCst);
+        let number = results.fetch_add(usize::from(is_result), Ordering::SeqCst);
         if is_result && number % 64 == 63 {
             answer["error"] = Value::Null;
         }
@@ -649,10 +657,10 @@ fn without_single_lists() -> Server {
 
 /// A server whose results are null after so many.
 fn with_a_quota() -> Server {
-    let given = std::sync::atomic::AtomicU32::new(0);
+    let given = AtomicU32::new(0);
     Server::changing(move |_, request, answer| {
         let is_sponsored = request["method"] == "pm_sponsorUserOperation" && answer["result"].is_object();
-        if is_sponsored && given.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 60 {
+        if is_sponsored && given.fetch_add(1, Ordering::Relaxed) > 60 {
             answer["result"] = Value::Null;
         }
     })
@@ -704,15 +712,12 @@ fn a_defect_of_other_calls_is_not_taken_for_the_one_of_the_file() {
 
 /// A server that writes MODE in lower case when it sponsors, once it has given a quote for tokens.
 fn wrong_after_a_quote() -> Server {
-    let has_quoted = std::sync::atomic::AtomicBool::new(false);
+    let has_quoted = AtomicBool::new(false);
     Server::changing(move |_, request, answer| {
         let is_quote = request["method"] == "pm_getFeeQuoteOrData";
         if answer["result"]["feeQuotes"].is_array() {
-            has_quoted.store(true, std::sync::atomic::Ordering::Relaxed);
-        } else if !is_quote
-            && answer["result"]["MODE"] == "ERC20"
-            && has_quoted.load(std::sync::atomic::Ordering::Relaxed)
-        {
+            has_quoted.store(true, Ordering::Relaxed);
+        } else if !is_quote && answer["result"]["MODE"] == "ERC20" && has_quoted.load(Ordering::Relaxed) {
             answer["result"]["MODE"] = "erc20".into();
         }
     })
@@ -729,9 +734,9 @@ fn ordinary_calls_come_before_a_request_is_said_to_be_fixed() {
 
 /// A server that sponsors nothing once it was asked for a method that it does not have.
 fn wrong_after_an_unknown_method() -> Server {
-    let was_asked = std::sync::atomic::AtomicBool::new(false);
+    let was_asked = AtomicBool::new(false);
     Server::changing(move |_, _, answer| {
-        use std::sync::atomic::Ordering::Relaxed;
+        use Ordering::Relaxed;
         if answer["error"]["code"] == -32601 {
             was_asked.store(true, Relaxed);
         } else if answer["result"]["paymasterAndData"].is_string() && was_asked.load(Relaxed) {

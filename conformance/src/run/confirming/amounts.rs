@@ -76,7 +76,8 @@ pub(super) async fn add_amounts(
         counted
     });
     for (number, counted) in numbers.into_iter().zip(reading.await.unwrap_or_default()) {
-        let found = counted.into_iter().find_map(|(counted, numbers)| deciding(counted, &numbers));
+        // The bytes come last.
+        let found = counted.into_iter().rev().find_map(|(counted, numbers)| deciding(counted, &numbers));
         findings[number].cause = found.map(Cause::Amount);
     }
 }
