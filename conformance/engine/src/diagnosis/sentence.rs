@@ -109,7 +109,7 @@ pub fn condition(cause: &Cause) -> String {
         }
         Cause::Spent { .. } => "later in the run".to_owned(),
         Cause::Amount(Amount { counted: Counted { what, .. }, bounds, .. }) => match *bounds {
-            Bounds::Exactly(0) | Bounds::AtMost(0) => format!("without a {what}"),
+            Bounds::Exactly(0) | Bounds::AtMost(0) => format!("with no {what}"),
             Bounds::Exactly(number) => format!("with exactly {}", count(number as u128, what)),
             Bounds::AtLeast(number) => format!("with {} or more", count(number as u128, what)),
             Bounds::AtMost(number) => format!("with {} or fewer", count(number as u128, what)),

@@ -54,7 +54,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             retain(result, "feeQuotes", |place, _| place < 1);
         })
         // The first quote was that of discovery. From then on, the tokens of a request decide whether its answer is wrong.
-        .when(|view| view.is(kinds::QUOTE_ERC20)),
+        .when(|view| view.is(kinds::QUOTE_ERC20))
+        .also(&["quote.*", "json-rpc.batch-elements"]),
     fault(MODE_CACHED, "result-cached-by-sender", "repeats the first sponsor result for a sender")
         .on_result(|view, result| view.repeat(result, text_of(&view.operation()["sender"]))),
     fault(MODE_CACHED, "result-cached-by-operation", "repeats the first sponsor result for an operation")

@@ -30,8 +30,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SOME_LISTED, "unsupported-left-out", "leaves unsupportedTokens out")
         .on_result(|_, result| remove(result, UNSUPPORTED)),
     fault(LISTED, "unsupported-only-first", "lists the first unsupported token only")
+        .depends_on_the_request()
         .on_result(|_, result| retain(result, UNSUPPORTED, |index, _| index == 0)),
     fault(LISTED, "unsupported-without-last", "leaves the last unsupported token out when there are several")
+        .depends_on_the_request()
         .on_result(|_, result| {
             if let Some(tokens) = list(result, UNSUPPORTED).filter(|tokens| tokens.len() > 1) {
                 tokens.pop();
@@ -46,6 +48,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SOME_LISTED, "unsupported-only-when-all", "lists unsupported tokens only when nothing is quoted")
         .on_result(|_, result| clear_if(has_quotes(result), result, UNSUPPORTED)),
     fault(LISTED, "unsupported-only-when-some-quoted", "lists unsupported tokens only beside quotes")
+        .depends_on_the_request()
         .on_result(|_, result| clear_if(!has_quotes(result), result, UNSUPPORTED)),
     fault(LISTED, "unsupported-lost-again", "lists no unsupported token when the same bytes come again")
         .depends_on_others()

@@ -100,6 +100,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on_the_request()
         .also(&["quote.unsupported-listed", "quote.unsupported-only-unsupported"]),
     fault(UNSUPPORTED, "quote-unsupported-boolean", "unsupportedTokens is false when there are none")
+        .depends_on_the_request()
         .changes(Map(|value| {
             if value.as_array().is_some_and(Vec::is_empty) { json("false") } else { value.clone() }
         })),
