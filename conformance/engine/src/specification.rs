@@ -101,7 +101,7 @@ pub struct Specification {
     pub is_amount: fn(&str) -> bool,
     /// The place of a request whose content the specification leaves to the service: it is compared as a whole.
     pub free_form: &'static str,
-    /// What requests have a number of that may decide, such as tokens. What is known of the target may tell them apart.
+    /// Numbers of a request that may decide whether its answer is wrong, such as how many supported tokens it names.
     pub counts: fn(&Value, &dyn Knowledge) -> Vec<(Counted, usize)>,
     /// What a load test sends.
     pub load: &'static LoadTest,

@@ -67,7 +67,7 @@ pub enum Cause {
         /// How many requests of this kind the rule held for.
         served: usize,
     },
-    /// How many of something the request has: in the run, all with such a number break the rule, and no other does.
+    /// How many tokens, or bytes, the request has: in the run, every request with such a number breaks the rule, and no other one does.
     Amount(Amount),
     /// Chance: the same bytes break the rule in some answers only.
     Chance {
@@ -78,7 +78,7 @@ pub enum Cause {
     },
 }
 
-/// A number of something that requests have, and that decides.
+/// A number of tokens, bytes or the like that tells the requests that break a rule from those for which it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amount {
     /// What they have.

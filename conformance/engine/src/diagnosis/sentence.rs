@@ -64,7 +64,7 @@ fn subject(pairs: &BTreeSet<Option<Kind>>, finding: &Finding) -> String {
     // The condition names the method.
     let is_of_method =
         finding.cause.iter().flat_map(Cause::members).any(|member| member.pointer == "/method");
-    // Requests of no kind, such as batches, are named where no others are wrong: they say nothing of the other methods.
+    // A batch or a malformed request has no kind. Beside requests of a kind it is left out: the headline is true of those.
     let (Some(first), false) = (known.first(), is_of_method) else { return REQUESTS.to_owned() };
     if known.len() == 1 {
         return first.words();

@@ -41,8 +41,8 @@ fn expected(alone: &View<'_>) -> Option<&'static str> {
     (sort_of(alone.answer.object()?, alone.specification)? == sort).then_some(sort)
 }
 
-/// Each call of the batch gets the sort of answer that it gets alone, and one that is as right. Calls are matched without their ids. json-rpc.batch reports
-/// refused batches and missing answers.
+/// Each call of the batch gets an answer of the sort that it gets alone, and one that breaks no rule for single answers which the other one
+/// keeps. Calls are matched without their ids. json-rpc.batch reports refused batches and missing answers.
 fn batch_elements(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
     let Some(place_of_batch) = views.iter().position(|view| view.role == Role::Batch) else { return };
     let batch = &views[place_of_batch];
@@ -85,8 +85,8 @@ fn batch_elements(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Re
     }
 }
 
-/// What a rule about single answers finds in this answer to a call of a batch, and not in the answer that the call gets alone. Both are written
-/// anew, so that they differ in nothing but their values.
+/// The violation of a rule about single answers by this answer to a call of a batch, where the answer that the call gets alone keeps the rule.
+/// Both answers are serialized again, so that rules which read the bytes find no difference between them.
 fn broken_in_batch_only(
     alone: &View<'_>,
     call: &ParsedRequest,

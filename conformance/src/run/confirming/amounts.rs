@@ -1,4 +1,4 @@
-//! Causes that only the requests of a whole run show: how many of something a request has, such as tokens that it names.
+//! Causes that only the requests of a whole run show: how many tokens a request names, or how many bytes it has.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,8 +28,8 @@ const FEWEST: usize = 5;
 /// How many requests with each number held, and how many broke the rule.
 type Numbers = BTreeMap<usize, [usize; 2]>;
 
-/// Gives findings that are seen each time, and whose cause was not found, the amount that every request of the run has which breaks the rule, and
-/// none for which it held.
+/// Looks for the cause of findings that were reproduced each time and have none yet: an amount that every request of the run has which broke the
+/// rule, and no request has for which it held. Nothing is sent.
 pub(super) async fn add_amounts(
     findings: &mut [Finding],
     suite: &Suite,
@@ -90,7 +90,7 @@ fn counts_of(body: &[u8], context: &dyn Knowledge) -> Vec<(Counted, usize)> {
     counts
 }
 
-/// The amount that decides: no request that broke the rule has one between those of requests for which it held, or all have one that no other has.
+/// The amount that decides: every request that broke the rule has this number, or has more, or has fewer, than every request for which it held.
 fn deciding(counted: Counted, numbers: &Numbers) -> Option<Amount> {
     let of = |is_broken: usize| {
         numbers.iter().filter(move |(_, times)| times[is_broken] > 0).map(|(number, _)| *number)
