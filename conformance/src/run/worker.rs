@@ -292,7 +292,10 @@ impl Work {
             if stopped_answering && !group.exchanges.iter().all(is_answered) && after(group.stamp) {
                 leave_out(group, "the target stopped answering".to_owned());
             } else if let Some(cause) = self.exhausted(group) {
-                leave_out(group, cause);
+                match self.sender.sponsorships.lock().failure() {
+                    Some(failure) => leave_out_unconfirmed(failure.to_owned()),
+                    None => leave_out(group, cause),
+                }
             } else if waited(&group.exchanges).any(|waited| waited < limit) {
                 leave_out_timeout("waited for less than many before it, which had none in the whole time");
             } else if !has_timeout(&group.exchanges) || confirmed == TIMEOUTS_CONFIRMED && of_load == 0 {

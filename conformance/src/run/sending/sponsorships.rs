@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher},
-    iter,
+    iter, mem,
     sync::Arc,
     time::SystemTime,
 };
@@ -28,6 +28,9 @@ const CHANCE: f64 = 0.001;
 /// Fewer refusals at the end of a run do not show that the target stopped: after more than a thousand grants, one alone would pass for more than
 /// chance, whatever its request is.
 const FEWEST_REFUSALS: u64 = 3;
+
+/// JSON-RPC's code of an internal error: the service failed. A malformed request has codes of its own.
+const INTERNAL_ERROR: i64 = -32_603;
 
 /// What a run may ask its target to pay for: as the profile says, and less than everything where the target is not on this machine.
 pub(crate) fn limits_of(settings: &Settings) -> SpendingLimits {
@@ -54,6 +57,9 @@ pub(crate) struct Sponsorships {
     until_granted: u64,
     /// When a request that was granted was sent, and what it cost; only those after which no request of at least that cost was granted.
     last_granted: Vec<(SystemTime, Wei)>,
+    /// How many requests that are no valid calls got an internal error: until the last grant, and since.
+    failed_until_granted: u64,
+    failed: u64,
     /// What became of each operation that was granted, where the target may refuse it later.
     operations: HashMap<OperationHash, Repeats>,
 }
@@ -107,6 +113,8 @@ impl Sponsorships {
             answered: 0,
             until_granted: 0,
             last_granted: Vec::new(),
+            failed_until_granted: 0,
+            failed: 0,
             operations: HashMap::new(),
         }
     }
@@ -130,6 +138,7 @@ impl Sponsorships {
     pub(super) fn settle(&mut self, reserved: Spending, exchanges: &[Exchange]) {
         let mut granted = Spending::default();
         for exchange in exchanges {
+            self.failed += u64::from(self.fails_malformed(exchange));
             // Which answer of a batch is to which call may not be certain.
             let is_alone = !exchange.request.starts_with(b"[");
             for asked in self.answers(exchange) {
@@ -138,6 +147,7 @@ impl Sponsorships {
                     granted = granted.plus(asked.spending);
                     if is_alone {
                         self.until_granted = self.answered;
+                        self.failed_until_granted += mem::take(&mut self.failed);
                         let sent = exchange.received.and_then(|received| received.checked_sub(exchange.took));
                         self.grant(sent, asked.spending.cost);
                     }
@@ -292,6 +302,23 @@ impl Sponsorships {
         (self.is_late(doubt) && self.stopped()).then(|| {
             format!("the target sponsored {} times, then refused {refused} times: a budget?", self.granted)
         })
+    }
+
+    /// What the refusals at the end of a run may be beside a spent budget: from then on, requests that are malformed got an internal error too,
+    /// and never before. None where a budget is all that they show.
+    pub(crate) fn failure(&self) -> Option<&'static str> {
+        let fails_all = self.failed >= FEWEST_REFUSALS && self.failed_until_granted == 0;
+        fails_all.then_some(
+            "error -32603 for all that was sent, malformed requests too, which had other errors before: the target failed, or it \
+             reports a spent budget so",
+        )
+    }
+
+    /// Whether an exchange is an internal error in answer to a request that is no valid call.
+    fn fails_malformed(&self, exchange: &Exchange) -> bool {
+        let is_internal =
+            Answer::of(exchange).error().is_some_and(|error| error["code"].as_i64() == Some(INTERNAL_ERROR));
+        is_internal && ParsedRequest::read(&exchange.request, self.specification).valid_call().is_none()
     }
 
     /// Whether more answers would tell whether a budget is spent: the target sponsored nothing since this refusal, which may be chance.
