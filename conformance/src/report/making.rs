@@ -348,7 +348,7 @@ impl Maker<'_> {
         let members = cause.members().iter().map(|member| CauseMember {
             name: self.text(&sentence::member_name(&member.pointer, &member.specification.places)),
             pointer: self.text(&member.pointer),
-            respect: member.respect.name().map(str::to_owned),
+            respect: member.equal_to.is_some().then(|| "equality".to_owned()),
             failing: value(&member.failing),
             passing: value(&member.passing),
         });

@@ -7,7 +7,6 @@ use indexmap::IndexMap;
 use paymaster_engine::{
     diagnosis::{
         cause::{Cause, CauseKind},
-        difference::Respect,
         finding::without_indices,
         sentence::{self, Shown},
     },
@@ -112,12 +111,10 @@ pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
             return vec!["/method".to_owned()];
         }
         if let Cause::Amount(amount) = cause {
-            return vec![amount.counted.pointer.to_owned()];
+            return vec![without_indices(amount.counted.pointer)];
         }
-        let pointers = cause.members().iter().flat_map(|member| match &member.respect {
-            Respect::EqualTo(other) => vec![&member.pointer, other],
-            Respect::Value | Respect::Length => vec![&member.pointer],
-        });
+        let members = cause.members().iter();
+        let pointers = members.flat_map(|member| [&member.pointer].into_iter().chain(&member.equal_to));
         pointers.map(|pointer| without_indices(pointer)).collect()
     };
     summary

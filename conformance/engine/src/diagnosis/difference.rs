@@ -19,21 +19,11 @@ pub struct Difference {
     pub failing: Option<Value>,
     /// The value in the request that does not break it; none where the member is missing there.
     pub passing: Option<Value>,
-    /// What of the values decides.
-    pub respect: Respect,
+    /// The member, as a JSON pointer, of which the amount is the same in the failing request, and not in the passing one, where that decides and
+    /// not the values.
+    pub equal_to: Option<String>,
     /// The specification of the request.
     pub specification: &'static Specification,
-}
-
-/// What of the two values of a difference decides.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Respect {
-    /// The values themselves.
-    Value,
-    /// How many elements the lists have.
-    Length,
-    /// Whether the amount is that of this other member.
-    EqualTo(String),
 }
 
 /// In what two values differ.
@@ -57,17 +47,6 @@ pub enum DifferenceKind {
     Value,
 }
 
-impl Respect {
-    /// Its name in reports; none for the values themselves.
-    pub fn name(&self) -> Option<&'static str> {
-        match self {
-            Self::Value => None,
-            Self::Length => Some("length"),
-            Self::EqualTo(_) => Some("equality"),
-        }
-    }
-}
-
 impl Difference {
     /// A difference in which the values decide.
     pub fn new(
@@ -76,7 +55,7 @@ impl Difference {
         passing: Option<Value>,
         specification: &'static Specification,
     ) -> Self {
-        Self { pointer: pointer.into(), failing, passing, respect: Respect::Value, specification }
+        Self { pointer: pointer.into(), failing, passing, equal_to: None, specification }
     }
 
     /// In what the two values differ.
@@ -122,7 +101,7 @@ impl Difference {
 
     /// Whether the value at the place is the failing one.
     pub fn is_in(&self, request: &Value) -> bool {
-        if self.respect != Respect::Value {
+        if self.equal_to.is_some() {
             return self.side(request) == Some(true);
         }
         request.pointer(&self.pointer) == self.failing.as_ref()
@@ -135,15 +114,10 @@ impl Difference {
         if own.is_none() && !self.has_parent(request) {
             return None;
         }
-        if let Respect::EqualTo(other) = &self.respect {
+        if let Some(other) = &self.equal_to {
             return own.and_then(amount).map(|own| Some(own) == request.pointer(other).and_then(amount));
         }
-        let length = |value: Option<&Value>| value?.as_array().map(Vec::len);
         match (self.element(), own) {
-            _ if self.respect == Respect::Length => {
-                let is_as_long = |value: &Option<Value>| length(value.as_ref()) == length(own);
-                is_as_long(&self.failing).then_some(true).or(is_as_long(&self.passing).then_some(false))
-            }
             (Some((element, _)), Some(Value::Array(items))) => {
                 let times = |list: &[Value]| list.iter().filter(|item| *item == element).count();
                 let times_in =
@@ -160,9 +134,6 @@ impl Difference {
 
     /// The element in which two lists differ, where it decides, and whether the failing list has it.
     pub fn element(&self) -> Option<(&Value, bool)> {
-        if self.respect == Respect::Length {
-            return None;
-        }
         let (Some(Value::Array(failing)), Some(Value::Array(passing))) = (&self.failing, &self.passing)
         else {
             return None;
@@ -176,7 +147,7 @@ impl Difference {
     pub fn is_of_whole_lists(&self) -> bool {
         let lists = self.failing.as_ref().and_then(Value::as_array);
         let lists = lists.zip(self.passing.as_ref().and_then(Value::as_array));
-        self.respect == Respect::Value
+        self.equal_to.is_none()
             && lists.is_some_and(|(failing, passing)| failing.len() != passing.len())
             && self.element().is_none()
     }
@@ -203,7 +174,7 @@ impl Difference {
         if self.is_in(request) {
             return Some(request.clone());
         }
-        if let Respect::EqualTo(other) = &self.respect {
+        if let Some(other) = &self.equal_to {
             return self.with(request, Some(request.pointer(other)?));
         }
         self.with(request, self.failing.as_ref())

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     cause::{Amount, Bounds, Cause, EarlierRequest, Writing, WrongAnswers},
-    difference::{Difference, DifferenceKind, Respect},
+    difference::{Difference, DifferenceKind},
     way::{Way, WholeAnswer},
 };
 use crate::{
@@ -340,12 +340,9 @@ fn side(difference: &Difference, is_failing: bool) -> String {
     } else {
         (&difference.passing, &difference.failing)
     };
-    if let Respect::EqualTo(other) = &difference.respect {
+    if let Some(other) = &difference.equal_to {
         let other = member_name(other, &difference.specification.places);
         return format!("with {name} {} {other}", if is_failing { "equal to" } else { "other than" });
-    }
-    if let (Respect::Length, Some(Value::Array(items))) = (&difference.respect, own) {
-        return format!("with {} in {name}", count(items.len() as u128, "element"));
     }
     if let Some((element, failing_has_it)) = difference.element() {
         let with = if failing_has_it == is_failing { "with" } else { "without" };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     cause::{Cause, EarlierRequest, Writing, is_right_in_the_same_respect},
-    difference::{Difference, DifferenceKind, Respect, differences, with_all},
+    difference::{Difference, DifferenceKind, differences, with_all},
     fewest::Fewest,
     narrowing::Narrowing,
     sentence::{Shown, explanation, member_name},
@@ -165,20 +165,10 @@ fn a_cause_states_which_requests_break_the_rule() {
     };
     assert_eq!(with_list(json!(["0x2", "0x1"])), Some(true));
     assert_eq!(with_list(json!(["0x2"])), Some(false));
-    // The length of a list decides, whatever is in it; two amounts that are equal do, whatever they are.
-    let by = |respect: Respect, pointer: &str, failing: Value, passing: Value| {
-        Cause::Members(vec![Difference { respect, ..difference(pointer, Some(failing), Some(passing)) }])
-    };
-    let length = by(Respect::Length, list, json!(["0x1", "0x2"]), json!(["0x1"]));
-    let lists = [json!(["0x7", "0x8"]), json!(["0x7"]), json!([])];
-    let states = lists
-        .map(|tokens| length.states(&json!({ "params": [{}, { "tokenInfo": { "tokenList": tokens } }] })));
-    assert_eq!(states, [Some(true), Some(false), None]);
-    assert!(
-        explanation(&length, Shown::Wrong)
-            .starts_with("wrong with 2 elements in tokenInfo.tokenList, right with 1 element in")
-    );
-    let equal = by(Respect::EqualTo("/params/0/tip".to_owned()), nonce, json!("1"), json!("2"));
+    // Two amounts that are equal decide, whatever they are.
+    let equal_to = Some("/params/0/tip".to_owned());
+    let values = difference(nonce, Some(json!("1")), Some(json!("2")));
+    let equal = Cause::Members(vec![Difference { equal_to, ..values }]);
     let both = |tip: Value| equal.states(&json!({ "params": [{ "nonce": "7", "tip": tip }] }));
     assert_eq!([both(json!("0x7")), both(json!("8"))], [Some(true), Some(false)]);
     assert_eq!(

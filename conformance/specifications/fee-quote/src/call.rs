@@ -45,6 +45,7 @@ impl<'a> RequestedTokens<'a> {
 }
 
 /// How many tokens a quote request names: supported and not supported ones as far as that is known, all, and those both preferred and listed.
+/// Those listed come last.
 pub fn counts(request: &Value, knowledge: &dyn Knowledge) -> Vec<(Counted, usize)> {
     let tokens = RequestedTokens::read(&request["params"][1]["tokenInfo"]);
     let (named, context) = (tokens.quoted(), Context::of(knowledge));
@@ -60,11 +61,13 @@ pub fn counts(request: &Value, knowledge: &dyn Knowledge) -> Vec<(Counted, usize
         |token: &&str| tokens.preferred.is_some_and(|preferred| preferred.eq_ignore_ascii_case(token));
     let both = tokens.list.iter().flatten().copied().filter(is_preferred).count();
     let counted = |what| Counted { pointer: "/params/1/tokenInfo", what };
+    let listed = Counted { pointer: "/params/1/tokenInfo/tokenList", what: "listed token" };
     vec![
         (counted("supported token"), of(Support::Supported)),
         (counted("unsupported token"), named.len() - of(Support::Supported)),
         (counted("token"), named.len()),
         (counted("preferred token in the list"), both),
+        (listed, tokens.list.iter().flatten().count()),
     ]
 }
 

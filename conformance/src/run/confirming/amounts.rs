@@ -29,7 +29,8 @@ const FEWEST: usize = 5;
 type Numbers = BTreeMap<usize, [usize; 2]>;
 
 /// Looks for the cause of findings that were reproduced each time and have none yet: an amount that every request of the run has which broke the
-/// rule, and no request has for which it held. Nothing is sent.
+/// rule, and no request has for which it held. What one finding shows in many requests, another one shows in few, or by comparing requests. Nothing
+/// is sent.
 pub(super) async fn add_amounts(
     findings: &mut [Finding],
     suite: &Suite,
@@ -39,7 +40,6 @@ pub(super) async fn add_amounts(
     let is_open = |finding: &Finding| {
         finding.cause.is_none()
             && finding.sought == Sought::Yes
-            && !matches!(finding.rule.check, Check::Group(..))
             && !finding.attempts.is_empty()
             && finding.reproduced() == finding.attempts.len()
     };
@@ -75,11 +75,40 @@ pub(super) async fn add_amounts(
         }
         counted
     });
-    for (number, counted) in numbers.into_iter().zip(reading.await.unwrap_or_default()) {
-        // The bytes come last.
-        let found = counted.into_iter().rev().find_map(|(counted, numbers)| deciding(counted, &numbers));
-        findings[number].cause = found.map(Cause::Amount);
+    let read: Vec<_> = numbers.into_iter().zip(reading.await.unwrap_or_default()).collect();
+    let mut known = Vec::new();
+    for (number, counted) in &read {
+        let finding = &mut findings[*number];
+        if !matches!(finding.rule.check, Check::Group(..)) {
+            // The bytes come last.
+            let found = counted.iter().rev().find_map(|(counted, numbers)| deciding(*counted, numbers));
+            known.extend(found);
+            finding.cause = found.map(Cause::Amount);
+        }
     }
+    for (number, counted) in read {
+        let same = known.iter().find_map(|amount| of_known(*amount, counted.get(&amount.counted)?));
+        let cause = &mut findings[number].cause;
+        *cause = cause.take().or(same.map(Cause::Amount));
+    }
+}
+
+/// A known amount, where it tells these requests apart too.
+fn of_known(amount: Amount, numbers: &Numbers) -> Option<Amount> {
+    let is_within = |number: usize| match amount.bounds {
+        Bounds::Exactly(own) => number == own,
+        Bounds::AtLeast(least) => number >= least,
+        Bounds::AtMost(most) => number <= most,
+    };
+    let [mut held, mut broken] = [0, 0];
+    for (number, times) in numbers {
+        held += times[0];
+        broken += times[1];
+        if times[usize::from(!is_within(*number))] > 0 {
+            return None;
+        }
+    }
+    (held > 0 && broken > 0).then_some(Amount { broken, held, ..amount })
 }
 
 /// What a request has a number of.
@@ -139,5 +168,15 @@ mod tests {
         assert_eq!(bounds(&[], &[1]), None);
         let few = Numbers::from([(1, [FEWEST, 0]), (2, [0, FEWEST - 1])]);
         assert_eq!(deciding(TOKEN, &few), None, "so few may be chance");
+        let amount = deciding(TOKEN, &Numbers::from([(1, [FEWEST, 0]), (2, [0, FEWEST])])).unwrap();
+        let same = of_known(amount, &few).map(|same| (same.bounds, same.broken, same.held));
+        assert_eq!(same, Some((Bounds::Exactly(2), FEWEST - 1, FEWEST)), "another finding has shown it");
+        for other in [
+            Numbers::from([(1, [1, 0]), (3, [0, 1])]),
+            Numbers::from([(2, [1, 1])]),
+            Numbers::from([(2, [0, 1])]),
+        ] {
+            assert!(of_known(amount, &other).is_none(), "{other:?}");
+        }
     }
 }

@@ -27,7 +27,7 @@ use paymaster_engine::{
     cases::protocol::keeps_idle,
     diagnosis::{
         cause::Cause,
-        difference::{Difference, Respect},
+        difference::Difference,
         finding::{Finding, Key, Sought, without_indices},
     },
     rules::{Check, Rule},
@@ -205,9 +205,9 @@ impl CauseSearch<'_> {
                     None => {
                         let lost = finding.cause.take();
                         finding.contrast = None;
-                        // What another rule shows of a length or an equality, it shows for every finding that has this cause. A request
+                        // What another rule shows of an equality, it shows for every finding that has this cause. A request
                         // of no kind shows nothing of others: it may be refused for what is malformed.
-                        let is_of_values = |member: &Difference| member.respect == Respect::Value;
+                        let is_of_values = |member: &Difference| member.equal_to.is_none();
                         let has_kind = finding.pair.is_some();
                         if has_kind && !lost.iter().flat_map(Cause::members).all(is_of_values) {
                             for same in findings.iter_mut().filter(|other| other.cause == lost) {

@@ -12,7 +12,7 @@ use paymaster_engine::{
     cases::case::Group,
     diagnosis::{
         cause::{Cause, is_right_in_the_same_respect},
-        difference::{Difference, Respect, with_all},
+        difference::{Difference, with_all},
     },
     session::recheck::Outcome,
 };
@@ -77,7 +77,7 @@ impl Trial<'_> {
             }
             return None;
         }
-        if self.is_right_now().await || self.depends_on_the_rest_of_a_list(found).await {
+        if self.is_right_now().await || self.depends_on_the_rest_of_a_list().await {
             return Some(Contradiction::Other);
         }
         let mut tried = 0;
@@ -116,29 +116,16 @@ impl Trial<'_> {
         self.send(&finding.group, None).await == Shown::Right
     }
 
-    /// Whether the contrast is wrong without one element of its list, or with another one in its place: the list as a whole decides, or what
-    /// the target kept under it.
-    async fn depends_on_the_rest_of_a_list(&mut self, found: &Evidence) -> bool {
+    /// Whether the contrast is wrong without one element of its list: the list as a whole decides, or what the target kept under it.
+    async fn depends_on_the_rest_of_a_list(&mut self) -> bool {
         let Some(contrast) = &self.claim.finding.contrast else { return false };
         let own = self.claim.subject_in(contrast.member).value(&contrast.group);
         let alone = self.claim.request(&contrast.group, contrast.member);
         let (Some(own), Some(alone)) = (own, alone) else { return false };
         for member in self.claim.cause.members() {
             let (None, Some(Value::Array(items))) = (member.element(), &member.passing) else { continue };
-            let mut lists: Vec<Vec<Value>> = Vec::new();
-            if member.respect == Respect::Length {
-                let requests = found.unexplained.iter().chain(&found.held);
-                let values = requests.filter_map(|request| self.claim.subject().value(&request.group));
-                let other = |value: Value| {
-                    let list = value.pointer(&member.pointer)?.as_array()?;
-                    list.iter().find(|item| !items.contains(item)).cloned()
-                };
-                let rest = items.get(1..).unwrap_or_default();
-                lists.extend(values.filter_map(other).map(|other| [&[other], rest].concat()).take(TRIED));
-            }
             let without = |place: usize| [&items[..place], &items[place + 1..]].concat();
-            lists.extend((0..items.len().min(TRIED)).map(without));
-            for list in lists.into_iter().filter(|_| items.len() > 1 || member.respect == Respect::Length) {
+            for list in (0..items.len().min(TRIED)).map(without).filter(|list| !list.is_empty()) {
                 let other = member.with(&own, Some(&list.into()));
                 if other.is_some() && self.send(&alone, other).await == Shown::Broken {
                     return true;

@@ -7,7 +7,7 @@ use paymaster_engine::{
     cases::case::{Group, Role},
     diagnosis::{
         cause::{Cause, Contrast, is_about_the_kind, is_right_in_the_same_respect},
-        difference::{Difference, Respect, differences, with_all},
+        difference::{Difference, differences, with_all},
         fewest::Fewest,
         finding::Finding,
         narrowing::Narrowing,
@@ -326,7 +326,10 @@ impl Search<'_> {
             members = members.into_iter().flat_map(Difference::inside).collect();
         }
         if let [one] = &mut members[..] {
-            one.respect = self.respect(subject, &failing, one).await?;
+            if self.is_one_of_many_elements(subject, &failing, one).await? {
+                return None;
+            }
+            one.equal_to = self.equal_member(subject, &failing, one).await;
         }
         let smallest =
             members.iter().try_fold(failing.clone(), |value, member| member.with_failing(&value))?;
@@ -371,38 +374,46 @@ impl Search<'_> {
         Some(Diagnosis { cause: Cause::Members(members), contrast: Some(contrast), ..found })
     }
 
-    /// What of the values of the only difference decides: the length of a list, where nearly every other element in place of the one that
-    /// differs breaks the rule too; that two amounts are equal, where another amount in both breaks it too. None where none of them does.
-    async fn respect(&mut self, subject: Subject, failing: &Value, member: &Difference) -> Option<Respect> {
+    /// Whether nearly every other element of a list, in place of the one in which two lists differ, breaks the rule too: the list as a whole decides.
+    /// None where one could not be sent.
+    async fn is_one_of_many_elements(
+        &mut self,
+        subject: Subject,
+        failing: &Value,
+        member: &Difference,
+    ) -> Option<bool> {
         const TRIED: usize = 4;
-        const KEPT: usize = 16;
-        if let (Some((element, true)), Some(Value::Array(items))) = (member.element(), &member.failing) {
-            let lists = self.material.drawn.iter().filter_map(|group| group.base.pointer(&member.pointer));
-            let mut unused: Vec<Value> = Vec::new();
-            for item in lists.filter_map(Value::as_array).flatten() {
-                if !items.contains(item) && !unused.contains(item) {
-                    unused.push(item.clone());
-                }
+        let (Some((element, true)), Some(Value::Array(items))) = (member.element(), &member.failing) else {
+            return Some(false);
+        };
+        let lists = self.material.drawn.iter().filter_map(|group| group.base.pointer(&member.pointer));
+        let mut unused: Vec<&Value> = Vec::new();
+        for item in lists.filter_map(Value::as_array).flatten() {
+            if !items.contains(item) && !unused.contains(&item) {
+                unused.push(item);
             }
-            let others = &unused[..unused.len().min(TRIED)];
-            let place = items.iter().position(|item| item == element).unwrap_or_default();
-            let broken = self.broken_with(subject, failing, member, (items, place), others).await?;
-            // One other element may be right, or wrong, for a reason of its own.
-            if broken + 1 < TRIED {
-                return Some(Respect::Value);
-            }
-            let passing = member.passing.as_ref().and_then(Value::as_array).filter(|items| !items.is_empty());
-            let is_kept = match passing {
-                // Where the target keeps its answer under the length, other elements, and other texts beside the list, get that of the passing list.
-                Some(items) => {
-                    let many: Vec<Value> = [element].into_iter().chain(&unused).take(KEPT).cloned().collect();
-                    self.broken_with(subject, failing, member, (items, 0), &many).await? > 0
-                        || self.is_kept_beside(subject, member.applied(failing)?, member, &unused).await?
-                }
-                None => false,
-            };
-            return (!is_kept && !self.answers_another_request(failing)).then_some(Respect::Length);
         }
+        let place = items.iter().position(|item| item == element).unwrap_or_default();
+        let mut broken = 0;
+        for other in unused.into_iter().take(TRIED) {
+            let mut exchanged = items.clone();
+            exchanged[place] = other.clone();
+            let exchanged = member.with(failing, Some(&exchanged.into()))?;
+            let group = subject.with(&self.finding.group, exchanged, self.resender.context)?;
+            broken += usize::from(self.send_freely(&group).await?.1.broken().is_some());
+        }
+        // One other element may be right, or wrong, for a reason of its own.
+        Some(broken + 1 >= TRIED)
+    }
+
+    /// The other member with the amount that the only difference has in the failing request, where another amount in both breaks the rule too: that
+    /// they are equal decides.
+    async fn equal_member(
+        &mut self,
+        subject: Subject,
+        failing: &Value,
+        member: &Difference,
+    ) -> Option<String> {
         let (parent, name) = member.pointer.rsplit_once('/').unwrap_or_default();
         let amount_of = |value: &Option<Value>| value.as_ref().and_then(amount);
         let (own, is_amount) = (amount_of(&member.failing), amount_of(&member.passing).is_some());
@@ -415,48 +426,10 @@ impl Search<'_> {
             let both = member.applied(failing);
             let both = both.and_then(|both| with_value(&both, &pointer, member.passing.as_ref()));
             if self.breaks_with(subject, both).await {
-                return Some(Respect::EqualTo(pointer));
+                return Some(pointer);
             }
         }
-        Some(Respect::Value)
-    }
-
-    /// With how many of these elements in this place of a list the rule is broken, or the answer names others than the request, whatever the
-    /// budget; none where one could not be sent.
-    async fn broken_with(
-        &mut self,
-        subject: Subject,
-        failing: &Value,
-        member: &Difference,
-        (items, place): (&[Value], usize),
-        others: &[Value],
-    ) -> Option<usize> {
-        let mut broken = 0;
-        for other in others {
-            let mut exchanged = items.to_vec();
-            exchanged[place] = other.clone();
-            let exchanged = member.with(failing, Some(&exchanged.into()))?;
-            broken += usize::from(self.is_answered_as_another(subject, exchanged, other).await?);
-        }
-        Some(broken)
-    }
-
-    /// Whether what is wrong in a result has a long text that the request does not have: the target may have kept it from another one.
-    fn answers_another_request(&self, request: &Value) -> bool {
-        const LONG: usize = 16;
-        let exchange = self.finding.exchanges.get(self.finding.violation.member);
-        exchange.is_some_and(|exchange| self.names_others(exchange, request, |text| text.len() >= LONG))
-    }
-
-    /// Whether an answer has a text of this sort, at the place of the violation, that the request does not have.
-    fn names_others(&self, exchange: &Exchange, request: &Value, is_name: impl Fn(&str) -> bool) -> bool {
-        let answer = Answer::of(exchange);
-        let document = answer.document().filter(|_| answer.result().is_some());
-        let place = document.and_then(|document| document.value.pointer(&self.finding.violation.pointer));
-        let lower_case = |value: &Value| value.to_string().to_ascii_lowercase();
-        let (named, request) = (place.map(lower_case).unwrap_or_default(), lower_case(request));
-        let mut texts = named.split('"').filter(|text| is_name(text));
-        texts.any(|text| !request.contains(&format!("\"{text}\"")))
+        None
     }
 
     /// Whether the rule is broken with this value.
@@ -467,46 +440,6 @@ impl Search<'_> {
             Some(group) => self.breaks(&group).await.is_some(),
             None => false,
         }
-    }
-
-    /// Whether a passing request gets an answer that is wrong, or names others, with another text in place of one under which a target may keep
-    /// something; none where one could not be sent.
-    async fn is_kept_beside(
-        &mut self,
-        subject: Subject,
-        passing: Value,
-        member: &Difference,
-        unused: &[Value],
-    ) -> Option<bool> {
-        for place in self.places().kept_under.iter().filter(|place| **place != member.pointer) {
-            let own = passing.pointer(place).and_then(Value::as_str).map(str::to_owned);
-            let other =
-                unused.iter().find(|text| text.as_str().map(str::len) == own.as_ref().map(String::len));
-            if let Some(other) = own.and(other) {
-                let request = with_value(&passing, place, Some(other))?;
-                if self.is_answered_as_another(subject, request, other).await? {
-                    return Some(true);
-                }
-            }
-        }
-        Some(false)
-    }
-
-    /// Whether the answer to a request breaks the rule, or has a text as long as this one that the request does not have; none where it could not
-    /// be sent.
-    async fn is_answered_as_another(
-        &mut self,
-        subject: Subject,
-        request: Value,
-        text: &Value,
-    ) -> Option<bool> {
-        let group = subject.with(&self.finding.group, request.clone(), self.resender.context)?;
-        let (exchanges, outcome) = self.send_freely(&group).await?;
-        let length = text.as_str().map_or(0, str::len);
-        let names_others = exchanges.get(self.finding.violation.member).is_some_and(|exchange| {
-            self.names_others(exchange, &request, |text| length > 0 && text.len() == length)
-        });
-        Some(names_others || outcome.broken().is_some())
     }
 
     /// Moves the values of one difference together. The others have their passing values meanwhile.

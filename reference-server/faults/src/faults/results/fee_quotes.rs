@@ -25,6 +25,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["fee-quote.symbol"]),
     fault(SYMBOL, "fee-symbol-bytes", "symbol is an array of character codes").changes(Set("[85,83,68,67]")),
     fault(SYMBOL, "fee-symbol-of-another", "every quote has the symbol of the first")
+        .depends_on_the_request()
         .on_result(|_, result| same_as_first(result, "symbol"))
         .also(&["plausibility.token-price"]),
     fault(SYMBOL, "fee-symbol-missing-in-second", "leaves symbol out of the second quote")
@@ -32,6 +33,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(DECIMAL, "fee-decimal-negative", "decimal is negative").changes(Set("-6")),
     fault(DECIMAL, "fee-decimal-fraction", "decimal has a fraction").changes(Set("6.5")),
     fault(DECIMAL, "fee-decimal-of-another", "every quote has the decimals of the first")
+        .depends_on_the_request()
         .on_result(|_, result| same_as_first(result, "decimal")),
     fault(DECIMAL, "fee-decimal-of-previous", "has the decimals of the previous quote")
         .on_result(|view, result| {

@@ -40,19 +40,23 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.has_init_code())
         .depends_on("/params/0/initCode"),
     fault(NO_QUOTES, "quote-quotes-null", "feeQuotes is null").changes(Set("null")),
-    fault(QUOTES, "quote-quotes-null-when-none", "feeQuotes is null when no token is quoted").changes(Map(
-        |value| if value.as_array().is_some_and(Vec::is_empty) { Value::Null } else { value.clone() },
-    )),
+    fault(QUOTES, "quote-quotes-null-when-none", "feeQuotes is null when no token is quoted")
+        .depends_on_the_request()
+        .changes(Map(
+            |value| {
+                if value.as_array().is_some_and(Vec::is_empty) { Value::Null } else { value.clone() }
+            },
+        )),
     fault(NO_QUOTES, "quote-quotes-by-address", "feeQuotes is an object with a member for each token")
         .changes(Map(|value| {
             items(value).map(|quote| (text_of(&quote["tokenAddress"]), quote.clone())).collect()
         })),
-    fault(NO_QUOTES, "quote-quotes-single-bare", "feeQuotes is the quote itself when there is one").changes(
-        Map(|value| match value.as_array().map(Vec::as_slice) {
+    fault(NO_QUOTES, "quote-quotes-single-bare", "feeQuotes is the quote itself when there is one")
+        .depends_on_the_request()
+        .changes(Map(|value| match value.as_array().map(Vec::as_slice) {
             Some([quote]) => quote.clone(),
             _ => value.clone(),
-        }),
-    ),
+        })),
     fault(QUOTES, "quote-quotes-with-null", "feeQuotes ends with null")
         .changes(Map(|value| with_last(value, Value::Null))),
     fault(NO_QUOTES, "quote-quotes-as-text", "feeQuotes is JSON in a string")

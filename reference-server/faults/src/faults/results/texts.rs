@@ -56,6 +56,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(TWO_VALUES, "call-gas-limit-twice", "has two values of callGasLimit")
         .on_text(|_, text| repeat_within(text, b"\"callGasLimit\":", b"7")),
     fault(TWO_VALUES, "quote-member-twice", "has two values of decimal in a quote")
+        // A request without a supported token gets no quote.
+        .depends_on_the_request()
         .on_text(|_, text| repeat_within(text, b"\"decimal\":", b"77")),
     fault(UNIQUE, "id-repeated", "has its id twice, the same both times").on_text(|view, text| {
         if view.is_call() {
