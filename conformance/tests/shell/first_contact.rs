@@ -137,6 +137,8 @@ fn a_target_that_refuses_everything_is_shown_with_the_one_key_to_write() {
     assert!(text.contains(shown) && text.contains("#: sponsorable = ["), "{text}");
     let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "4"]);
     assert_eq!(code, 4, "{out}{err}");
+    // More rules wait for a token first, which would help none of them.
+    assert!(waiting(&out).2.starts_with("sponsorable = "), "{out}");
 }
 
 /// How many rules a run names as inconclusive, and how many of them wait for the line that it names.

@@ -192,3 +192,32 @@ pub fn without_values(message: &str) -> String {
         words.filter(|word| !word.contains(|letter: char| letter.is_ascii_digit())).collect();
     words.join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use paymaster_schemas::kinds;
+
+    use super::*;
+
+    #[test]
+    fn what_most_served_requests_have_is_not_named_for_those_without_an_answer() {
+        let mut outcomes = Outcomes::default();
+        let unanswered = Outcome::Unanswered("HTTP 502".to_owned());
+        for (mode, sender, outcome) in [
+            ("ERC20", "0x1", &unanswered),
+            ("ERC20", "0x2", &unanswered),
+            ("SPONSORED", "0x1", &Outcome::Result),
+            ("SPONSORED", "0x2", &Outcome::Result),
+        ] {
+            let deciding = vec![("mode", mode.into()), ("sender", sender.into()), ("chain id", "0x1".into())];
+            outcomes.count(("calls", kinds::QUOTE_ERC20, outcome.clone()), &deciding, String::new());
+        }
+        assert_eq!(outcomes.described("HTTP 502"), "HTTP 502; all have mode ERC20");
+        // Where one in two served requests has the value, it may decide.
+        let served = vec![("mode", "SPONSORED".into()), ("chain id", "0x2".into())];
+        for _ in 0..2 {
+            outcomes.count(("others", kinds::QUOTE_ERC20, Outcome::Result), &served, String::new());
+        }
+        assert_eq!(outcomes.described("HTTP 502"), "HTTP 502; all have chain id 0x1, mode ERC20");
+    }
+}

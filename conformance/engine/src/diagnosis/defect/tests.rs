@@ -481,4 +481,14 @@ fn what_is_said_of_every_answer_names_the_kinds_that_it_is_said_of() {
     let of_method = finding("answer.object", "", Some(decides("/method", json!("pm_a"), json!("pm_b"))));
     let told = sentence::headline(&of_method, &BTreeSet::from([of_method.pair]));
     assert!(told.starts_with("requests with method \"pm_a\": "), "{told}");
+    // A batch has no kind, and says nothing of the other methods.
+    let by_chance =
+        Finding { cause: Some(Cause::Chance { broken: 1, sent: 3 }), ..finding("answer.object", "", None) };
+    for (others, subject) in
+        [(vec![], "requests"), (vec![Some(kinds::QUOTE_ERC20)], "pm_getFeeQuoteOrData in mode ERC20")]
+    {
+        let pairs = others.into_iter().chain([None]).collect();
+        let told = sentence::headline(&by_chance, &pairs);
+        assert!(told.starts_with(&format!("{subject} in 1 of 3 tries")), "{told}");
+    }
 }
