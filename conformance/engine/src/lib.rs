@@ -11,7 +11,6 @@ pub mod load;
 pub mod message;
 pub mod rules;
 pub mod session;
-pub mod simulation;
 pub mod specification;
 pub mod spending;
 pub mod verdict;

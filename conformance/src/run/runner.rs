@@ -29,11 +29,10 @@ use paymaster_engine::{
         Ending, Session,
         access::Access,
         clients::RefusedClients,
-        conclude::End,
         discovery::{Rounds, Sent},
     },
     spending::SpendingLimits,
-    verdict::summary::Summary,
+    verdict::{conclusion::End, summary::Summary},
 };
 use paymaster_exchange::Exchange;
 use paymaster_settings::Settings;

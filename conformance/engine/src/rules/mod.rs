@@ -6,22 +6,24 @@
 pub mod answer_form;
 pub mod batches;
 pub mod errors;
-mod exercise;
 pub mod http;
 pub mod json_rpc;
-mod missing_line;
 pub mod observers;
 mod report;
 pub mod requests;
 mod text;
 mod view;
 
+use std::{collections::BTreeSet, fmt, ptr};
+
 use paymaster_schemas::{Basis, Clause, Kind, find_clause};
 
-use crate::{cases::case::Relation, knowledge::Knowledge};
+use crate::{
+    cases::{case::Relation, scope::Scope},
+    knowledge::Knowledge,
+    specification::Specification,
+};
 
-pub use exercise::Exercise;
-pub use missing_line::{MissingLine, missing_line};
 pub use report::{Members, Report, Violation};
 pub use text::{count, describe_answer, shown, shown_member};
 pub use view::{View, is_of_gateway};
@@ -263,5 +265,86 @@ pub fn fails_the_run(basis: Basis, strict: bool) -> bool {
         Basis::Stated | Basis::OnChain => true,
         Basis::Recommended | Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility => strict,
         Basis::Ambiguous | Basis::NotShown => false,
+    }
+}
+
+/// Which requests of the plan show every kind of fault of a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Exercise {
+    /// The relations that need all of their rounds.
+    pub relations: &'static [&'static Relation],
+    /// The pairs of method and mode of their base requests; all when it is empty.
+    pub pairs: &'static [Kind],
+    /// Whether every other relation is needed too, in its fewest rounds.
+    pub others: bool,
+}
+
+impl Exercise {
+    /// Every answer exercises the rule.
+    const EVERY_ANSWER: Self = Self { relations: &[], pairs: &[], others: true };
+}
+
+impl Scope {
+    /// The part of the plan that these rules need. A rule over a group needs its relation. A rule over single exchanges needs the
+    /// relations whose requests show every kind of fault of it. A rule that every answer exercises needs every relation, most of them
+    /// in their fewest rounds. All rules together need everything.
+    #[must_use]
+    pub fn of_rules(selected: &[&'static Rule], specification: &Specification) -> Self {
+        if specification.left_out(selected) == 0 {
+            return Self::default();
+        }
+        let mut scope = Self { whole: Some(BTreeSet::new()), ..Self::default() };
+        for rule in selected {
+            let whole = scope.whole.get_or_insert_default();
+            if let Check::Group(relation, _) = rule.check {
+                whole.insert((relation.id, None));
+                continue;
+            }
+            let Exercise { relations, pairs, others } = rule.exercise;
+            scope.others |= others;
+            for relation in relations {
+                if pairs.is_empty() {
+                    whole.insert((relation.id, None));
+                }
+                whole.extend(pairs.iter().map(|pair| (relation.id, Some(*pair))));
+            }
+        }
+        scope
+    }
+}
+
+/// A line of the profile that inconclusive rules wait for.
+pub struct MissingLine {
+    /// The table of the profile that it belongs to, as `[operations]`; empty for a line before the first table.
+    pub table: &'static str,
+    /// What it says about the target.
+    pub meaning: &'static str,
+    /// What to do, where several rules wait for it.
+    pub advice: &'static str,
+    /// The line as it stands in the file. Parts between `<` and `>` are to be replaced.
+    pub text: fn(&dyn Knowledge) -> String,
+    /// The line that the same rules wait for once this one is known.
+    pub then: Option<&'static MissingLine>,
+}
+
+impl PartialEq for MissingLine {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self, other)
+    }
+}
+
+impl fmt::Debug for MissingLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.meaning)
+    }
+}
+
+/// The line that a rule waits for; none where no line of the profile helps.
+pub fn missing_line(rule: &Rule, knowledge: &dyn Knowledge) -> Option<&'static MissingLine> {
+    let Advice::Write(own) = rule.advice else { return None };
+    match (rule.waits_first.unwrap_or(own), own.then) {
+        (first, _) if !knowledge.knows(first) => Some(first),
+        (_, Some(then)) if knowledge.knows(own) => Some(then).filter(|then| !knowledge.knows(then)),
+        _ => Some(own),
     }
 }

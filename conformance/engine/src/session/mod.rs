@@ -6,8 +6,6 @@
 
 pub mod access;
 pub mod clients;
-pub mod conclude;
-pub mod contradictions;
 pub mod discovery;
 pub mod examples;
 pub mod judge;
@@ -40,13 +38,12 @@ use crate::{
     message::request::ParsedRequest,
     rules::{Advice, Check, Rule, View, missing_line, observers::observe},
     verdict::{
-        conclusion::{Strictness, Verdict},
+        conclusion::{End, RunState, Strictness, Verdict, conclude},
         known::KnownFailureList,
         summary::{Recorded, RuleOutcome, Summary},
     },
 };
 use access::Access;
-use conclude::{End, RunState, conclude};
 use examples::Example;
 use judge::{Judge, Judgement};
 use tally::{FirstViolation, NewlyBroken, Tally};

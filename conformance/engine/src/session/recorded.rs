@@ -4,9 +4,9 @@ use crate::{
     cases::case::{Bases, Group, Member, Relation, Role, Rounds},
     knowledge::{Knowledge, Learn},
     rules::Rule,
-    session::{Ending, Session, conclude::End, recent::RecentExchanges, tally::NewlyBroken},
+    session::{Ending, Session, recent::RecentExchanges, tally::NewlyBroken},
     verdict::{
-        conclusion::Strictness,
+        conclusion::{End, Strictness},
         known::KnownFailureList,
         summary::{Recorded, Summary},
     },

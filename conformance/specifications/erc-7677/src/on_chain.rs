@@ -5,8 +5,8 @@ use std::{collections::VecDeque, time::UNIX_EPOCH};
 
 use alloy_primitives::{Address, U256};
 use paymaster_engine::{
+    cases::case::{NodeFacts, NodeStep, Simulate},
     message::{answer::Answer, request::ParsedRequest},
-    simulation::{NodeFacts, NodeStep, Simulate},
 };
 use paymaster_ethereum::{
     CallOutcome, EntryPointVersion, NodeError, Operation, PaymasterValidation, bundle_call, bundler_call,

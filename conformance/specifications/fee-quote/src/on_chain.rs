@@ -7,9 +7,9 @@ use crate::{
 };
 use alloy_primitives::{Address, Bytes, hex};
 use paymaster_engine::{
+    cases::case::{NodeFacts, NodeStep, Simulate},
     json::number::amount,
     message::{answer::Answer, request::ParsedRequest},
-    simulation::{NodeFacts, NodeStep, Simulate},
 };
 use paymaster_schemas::Mode;
 use serde_json::json;

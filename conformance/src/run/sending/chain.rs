@@ -6,7 +6,7 @@ use alloy_primitives::Address;
 use serde_json::{Value, json};
 
 use paymaster_client::http::transport::{PooledConnection, Transport};
-use paymaster_engine::simulation::{NodeFacts, NodeStep, SimulationOf};
+use paymaster_engine::cases::case::{NodeFacts, NodeStep, SimulationOf};
 use paymaster_exchange::{Body, Exchange, Simulation};
 
 /// A node of a chain. Clones share one node.

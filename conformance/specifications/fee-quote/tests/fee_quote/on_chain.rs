@@ -5,10 +5,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use alloy_primitives::hex;
 use paymaster_engine::{
-    cases::case::Role,
+    cases::case::{NodeFacts, NodeStep, Role},
     rules::View,
     session::judge::Judge,
-    simulation::{NodeFacts, NodeStep},
 };
 use paymaster_ethereum::{
     CallOutcome, SimulationOutcome, read_paymaster_call, read_simulation, simulation_call, validation_call,
