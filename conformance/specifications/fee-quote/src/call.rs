@@ -1,6 +1,6 @@
 //! What calls and results of the fee-quote specification name.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use paymaster_engine::{
     cases::{case::BuildInput, edit::with},
@@ -234,4 +234,22 @@ pub(crate) fn in_other_mode(input: &BuildInput<'_>) -> Option<Value> {
     };
     let quote = with(input.base, "", "method", kinds::QUOTE_ERC20.method);
     Some(with(&quote, "", "params", json!([input.base["params"][0], mode])))
+}
+
+/// An answer that is right in form. It has the members of every kind of result: rules read those of the method and mode alone.
+pub(super) fn right_answer(call: &Call, now: Duration) -> Value {
+    let mode = Mode::of(call.pair).name();
+    let paymaster = format!("0x{}", "57".repeat(20));
+    let quotes = call.tokens().quoted().into_iter().map(|token| {
+        json!({
+            "symbol": "USDC", "decimal": 6, "tokenAddress": token, "maxGasFee": 0.5, "maxGasFeeUSD": 0.5, "exchangeRate": 1_000_000,
+            "premiumPercentage": "7", "validUntil": now.as_secs() + 60, "logoUrl": "https://example.org/logo.png",
+        })
+    });
+    let result = json!({
+        "MODE": mode, "mode": mode, "paymasterAddress": paymaster, "feeQuotes": quotes.collect::<Vec<_>>(), "unsupportedTokens": [],
+        "paymasterAndData": format!("{paymaster}{}", "5a".repeat(65)), "preVerificationGas": "50000",
+        "verificationGasLimit": 100_000, "callGasLimit": 50_000,
+    });
+    json!({ "jsonrpc": call.envelope["jsonrpc"], "id": call.id, "result": result })
 }

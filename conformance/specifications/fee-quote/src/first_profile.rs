@@ -19,8 +19,7 @@ use crate::{
         dialect::QuotedTokens,
         forms::CLIENT_FORMS,
         ordinary::{CALL_DATA_BYTES, TOKEN_LIST_LENGTH},
-        profile::SmartAccount,
-        validation::is_address,
+        profile::{SmartAccount, is_address},
     },
 };
 

@@ -27,9 +27,9 @@ use crate::{
     target::{
         context::{Context, Support, shown_support},
         dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts, distinguishes_readings},
-        facts::TokenFacts,
         forms::{self, ServedForms},
         profile::Profile,
+        quoted::TokenFacts,
         spellings::ServedCapitals,
     },
 };

@@ -14,7 +14,6 @@ pub mod on_chain;
 mod page;
 mod profile_parts;
 pub mod relations;
-mod right_answer;
 pub mod rules;
 mod survey;
 pub mod tables;
@@ -111,7 +110,7 @@ pub static SPECIFICATION: Specification = Specification {
     sibling: call::in_other_mode,
     refused: |input| relations::refused_call(input.base, Context::of(input.context)),
     deciding: call::deciding,
-    right_answer: right_answer::right_answer,
+    right_answer: call::right_answer,
     may_change,
     check_row: results::rows::check,
     is_amount: tables::is_amount,

@@ -4,7 +4,7 @@ use crate::{
     SPECIFICATION, base,
     call::CallParts,
     discovery::Discovery,
-    generate::source::Source,
+    generate::requests::Source,
     target::context::{Context, Support},
 };
 use paymaster_engine::{

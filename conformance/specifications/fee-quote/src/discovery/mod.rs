@@ -8,18 +8,16 @@
 
 pub use paymaster_engine::cases::protocol::DISCOVERY;
 
-mod learn;
-mod tokens;
-
 use crate::{
-    base,
-    generate::source::Source,
+    SPECIFICATION, base,
+    call::{CallParts, RequestedTokens, quoted_tokens, unsupported_tokens},
+    generate::{requests::Source, tokens::NATIVE_COIN},
     target::{
         accounts,
-        context::Context,
-        dialect::{Amounts, Dialect, ReadingCounts},
+        context::{Context, Support, shown_support},
+        dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts},
         forms::all_forms,
-        spellings::{Place, Spelling},
+        spellings::{Place, ServedCapitals, Spelling},
     },
 };
 use paymaster_engine::{
@@ -28,6 +26,7 @@ use paymaster_engine::{
         plan::single_requests,
     },
     knowledge::{Discover, Knowledge},
+    message::{answer::Answer, request::ParsedRequest},
     session::access::Access,
 };
 use std::{collections::BTreeSet, sync::Arc};
@@ -251,4 +250,202 @@ fn readings(pinned: Option<&String>, all: &[&str]) -> Vec<String> {
         || all.iter().map(|reading| (*reading).to_owned()).collect(),
         |pinned| vec![pinned.clone()],
     )
+}
+
+// What discovery learns from the answers of a round.
+
+impl Discovery {
+    /// Learns from the answers of the round.
+    fn learn(&mut self, answers: &[(Group, Vec<Exchange>)]) {
+        let trials = std::mem::take(&mut self.trials);
+        let mut learned = false;
+        let mut unknown = Tally::default();
+        for (group, exchanges) in answers {
+            self.access.see_group(group, exchanges, &self.context);
+            // By group number: a request of the round may have no answer.
+            let (Some(trial), Some(exchange)) = (trials.get(group.number), exchanges.first()) else {
+                continue;
+            };
+            let answer = Answer::of(exchange);
+            let Some(result) = answer.result().filter(|result| result.is_object()) else { continue };
+            // The first reading that is served becomes the dialect. Trials begin with the default.
+            let decides = self.served.insert(trial.pair) && !learned || self.asks_again;
+            if decides && trial.dialect != self.context.dialect {
+                let before = std::mem::replace(&mut self.context.dialect, trial.dialect.clone());
+                self.replaced = Some((trial.pair, before)).filter(|_| !self.asks_again);
+            }
+            learned |= decides;
+            let ParsedRequest::Call(call) = ParsedRequest::of(&exchange.request, &SPECIFICATION) else {
+                continue;
+            };
+            self.context.served_capitals.learn(&call, result);
+            // A target may read such a token as another one: its answer shows nothing else.
+            if ServedCapitals::is_unusual(&call) {
+                continue;
+            }
+            self.context.served_accounts.learn(&call, result);
+            if let Some(form) = trial.form {
+                self.context.served_forms.learn(&call, &self.context.dialect);
+                self.context.served_forms.learn_named(trial.pair, form);
+            }
+            if trial.pair == kinds::QUOTE_ERC20 {
+                self.context.quoted.learn(result, exchange.received);
+                self.learn_tokens(&call.tokens(), result, &mut unknown);
+            }
+        }
+        if unknown.requested > 0 {
+            self.context.learn_unlisted_tokens(if unknown.quoted > 0 {
+                Support::Supported
+            } else {
+                Support::Unsupported
+            });
+        }
+        let reading = self.readings.most();
+        if self.context.profile.dialect.quoted_tokens.is_none() && reading != QuotedTokens::Unknown {
+            self.context.dialect.quoted_tokens = reading;
+        }
+    }
+
+    /// Learns of the tokens of one request from its quotes.
+    fn learn_tokens(&mut self, tokens: &RequestedTokens<'_>, result: &Value, unknown: &mut Tally) {
+        let quoted = quoted_tokens(result);
+        if self.round == 4 {
+            self.context.facts.learn(result);
+        }
+        unknown.count(&tokens.quoted(), &quoted, self.seed);
+        if let (Some(preferred), Some(list)) = (&tokens.preferred, &tokens.list) {
+            let supported = |token: &str| self.context.support(token) == Support::Supported;
+            self.readings.count(preferred, list, [&quoted, &unsupported_tokens(result)], supported);
+        }
+        for coin in NATIVE_COIN.iter().filter(|coin| quoted.contains(**coin)) {
+            self.context.learn_token(coin, Support::Supported);
+        }
+        if self.round == 3 {
+            let unsupported = unsupported_tokens(result);
+            for (token, support) in shown_support(&tokens.quoted(), &quoted, &unsupported) {
+                self.context.learn_token(token, support);
+            }
+        }
+    }
+}
+
+/// How invented tokens were treated.
+#[derive(Default)]
+struct Tally {
+    requested: u32,
+    quoted: u32,
+}
+
+impl Tally {
+    fn count(&mut self, requested: &BTreeSet<String>, quoted: &BTreeSet<String>, seed: u64) {
+        for salt in 0..INVENTED_TOKENS {
+            let token = invented_token(seed, salt);
+            self.requested += u32::from(requested.contains(&token));
+            self.quoted += u32::from(requested.contains(&token) && quoted.contains(&token));
+        }
+    }
+}
+
+// Discovery of tokens: which are supported, and which a quote returns.
+
+/// Token contracts of large chains and their test networks, for a profile that names no tokens: USDC, USDT, DAI and wrapped
+/// native tokens.
+const WELL_KNOWN_TOKENS: &[&str] = &[
+    "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48",
+    "0xdac17f958d2ee523a2206206994597c13d831ec7",
+    "0x6b175474e89094c44da98b954eedeac495271d0f",
+    "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
+    "0x2791bca1f2de4661ed88a30c99a7a9449aa84174",
+    "0x3c499c542cef5e3811e1192ce70d8cc03d5c3359",
+    "0xc2132d05d31c914a87c6611c10748aeb04b58e8f",
+    "0xda5289fcaaf71d52a80a254da614a192b693e977",
+    "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+    "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
+    "0x1c7d4b196cb0c7b01d743fbc6116a902379c7238",
+    "0xaf88d065e77c8cc2239327c5edb3a432268e5831",
+    "0x0b2c639c533813f4aa9d7837caf62653d097ff85",
+];
+
+/// How many invented tokens are requested.
+const INVENTED_TOKENS: u64 = 3;
+
+/// How many supported tokens are quoted one by one, to learn their symbols and decimals. The others are learned from one long
+/// list.
+const SINGLE_TOKEN_QUOTES: usize = 8;
+
+/// The most supported tokens in one quote.
+const LONGEST_QUOTE: usize = 64;
+
+/// How many quotes have a preferred token that is not in the list.
+const READING_QUOTES: usize = 6;
+
+impl Discovery {
+    /// Quotes for well-known tokens, and quotes without a list, which may return all tokens.
+    fn which_tokens(&mut self) -> Vec<Group> {
+        if self.context.tokens_with(Support::Supported).next().is_some() {
+            return Vec::new();
+        }
+        let infos = [
+            json!({"preferredToken": WELL_KNOWN_TOKENS[0], "tokenList": WELL_KNOWN_TOKENS}),
+            json!({"tokenList": WELL_KNOWN_TOKENS}),
+            json!({}),
+            json!({"tokenList": []}),
+        ];
+        self.quotes(&infos)
+    }
+
+    /// Quotes for invented tokens, and for a preferred token outside the list.
+    fn unknown_tokens(&mut self) -> Vec<Group> {
+        let known: Vec<String> =
+            self.context.tokens_with(Support::Supported).take(LONGEST_QUOTE).map(str::to_owned).collect();
+        let unknown: Vec<String> = (0..INVENTED_TOKENS).map(|salt| invented_token(self.seed, salt)).collect();
+        let mut infos: Vec<Value> = known
+            .iter()
+            .take(SINGLE_TOKEN_QUOTES)
+            .map(|token| json!({"preferredToken": token, "tokenList": [token]}))
+            .collect();
+        infos.extend([
+            json!({"preferredToken": unknown[0], "tokenList": unknown}),
+            json!({"preferredToken": NATIVE_COIN[0], "tokenList": NATIVE_COIN}),
+        ]);
+        if let Some(first) = known.first() {
+            let mut list = unknown.clone();
+            list.push(first.clone());
+            infos.push(json!({"preferredToken": first, "tokenList": list}));
+        }
+        // With three tokens, two are listed: quotes for only one of the two match no reading.
+        let few = &known[..known.len().min(3)];
+        if let [only] = few {
+            infos.push(json!({"preferredToken": only, "tokenList": unknown}));
+            infos.push(json!({"preferredToken": unknown[0], "tokenList": [only]}));
+        }
+        if few.len() > 1 {
+            for turn in 0..READING_QUOTES {
+                let mut tokens = few.to_vec();
+                tokens.rotate_left(turn % few.len());
+                infos.push(json!({"preferredToken": tokens[0], "tokenList": tokens[1..]}));
+            }
+            infos.push(json!({"preferredToken": known[0], "tokenList": known}));
+        }
+        self.quotes(&infos)
+    }
+
+    /// One quote in token mode for each of these tokenInfo objects.
+    fn quotes(&mut self, infos: &[Value]) -> Vec<Group> {
+        let wanted = base::any_tokens(kinds::QUOTE_ERC20);
+        let mut source = Source::new(self.seed ^ u64::from(self.round), &self.context);
+        let requests = infos.iter().filter_map(|info| {
+            let mut request = source.base(&wanted)?;
+            request["params"][1]["tokenInfo"] = info.clone();
+            Some((Trial::plain(wanted.pair, self.context.dialect.clone()), wanted, request))
+        });
+        let requests = requests.collect();
+        self.groups_of(requests)
+    }
+}
+
+/// An invented token address, derived from the seed.
+fn invented_token(seed: u64, salt: u64) -> String {
+    let mixed = (seed ^ salt.wrapping_add(0x00c0_ffee)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    format!("0x{mixed:016x}{:016x}{:08x}", mixed.rotate_left(23) ^ 0xa5a5, salt + 0xdead_0000)
 }

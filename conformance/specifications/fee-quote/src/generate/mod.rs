@@ -2,8 +2,6 @@
 
 mod operation;
 pub mod requests;
-pub mod source;
 pub mod tokens;
 
-pub use requests::{NoRequests, RequestEnvelope, RequestTree, Requests, requests};
-pub use source::Source;
+pub use requests::{NoRequests, RequestEnvelope, RequestTree, Requests, Source, requests};

@@ -18,8 +18,7 @@ use crate::{
         context::{Context, Support},
         dialect::Amounts,
         ordinary::CALL_DATA_BYTES,
-        profile::{Accepts, Operations, Sponsors},
-        validation::is_address,
+        profile::{Accepts, Operations, Sponsors, is_address},
     },
 };
 use paymaster_engine::{

@@ -8,7 +8,7 @@ use crate::{
     base::Tokens,
     target::{
         context::{Context, Support},
-        validation::is_address,
+        profile::is_address,
     },
 };
 use paymaster_engine::generate::random::{RngExt, drawn};

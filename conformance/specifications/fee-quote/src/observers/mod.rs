@@ -2,7 +2,6 @@
 
 mod requests;
 mod results;
-mod tokens;
 
 use paymaster_engine::{
     cases::case::Role,
@@ -28,13 +27,13 @@ pub static OBSERVERS: &[Observer] = &[
     probes!("dialect.fee-token-member", FEE_TOKEN_ADDRESS, TOKEN_ADDRESS),
     probes!("dialect.amount-notation", DECIMAL_AMOUNTS, HEX_AMOUNTS, INTEGER_AMOUNTS),
     Observer { clause: "dialect.mode-member", watch: results::mode_member },
-    Observer { clause: "dialect.quoted-tokens", watch: tokens::quoted_tokens },
-    Observer { clause: "behaviour.valid-until-unit", watch: tokens::valid_until_unit },
-    Observer { clause: "behaviour.unsupported-when-none", watch: tokens::unsupported_when_none },
-    Observer { clause: "behaviour.unsupported-without-both", watch: tokens::unsupported_without_both },
+    Observer { clause: "dialect.quoted-tokens", watch: results::quoted_tokens },
+    Observer { clause: "behaviour.valid-until-unit", watch: results::valid_until_unit },
+    Observer { clause: "behaviour.unsupported-when-none", watch: results::unsupported_when_none },
+    Observer { clause: "behaviour.unsupported-without-both", watch: results::unsupported_without_both },
     probes!("behaviour.empty-token-list", EMPTY_TOKEN_INFO, EMPTY_TOKEN_LIST),
-    Observer { clause: "behaviour.token-letter-case", watch: tokens::token_letter_case },
-    Observer { clause: "behaviour.repeated-tokens", watch: tokens::repeated_tokens },
+    Observer { clause: "behaviour.token-letter-case", watch: results::token_letter_case },
+    Observer { clause: "behaviour.repeated-tokens", watch: results::repeated_tokens },
     Observer { clause: "behaviour.error-codes", watch: results::error_codes },
     Observer { clause: "behaviour.error-status", watch: results::error_status },
     probes!("behaviour.extra-members", SIGNATURE),

@@ -5,16 +5,12 @@
 
 mod calls;
 mod forms;
-mod mode_object;
-mod notation;
 mod operation;
 mod probes;
 mod sequences;
 mod tokens;
 
-pub use self::{
-    calls::*, forms::*, mode_object::*, notation::*, operation::*, probes::*, sequences::*, tokens::*,
-};
+pub use self::{calls::*, forms::*, operation::*, probes::*, sequences::*, tokens::*};
 use paymaster_engine::cases::case::Relation;
 pub use paymaster_engine::cases::protocol::{
     BATCH_ELEMENTS, BATCHES, IDLE_CONNECTION, MALFORMED_BODIES, MALFORMED_PARAMS, NUMBER_IDS, STRING_IDS,

@@ -28,14 +28,12 @@ use crate::{
     target::{
         accounts::{self, AccountService, ServedAccounts, account_of},
         dialect::Dialect,
-        facts::TokenFacts,
         forms::ServedForms,
         ordinary::{self, Bound, Parts, SizeLimits},
         profile::{Accepts, Operations, Profile, SmartAccount, Sponsors},
         promises,
-        quoted::QuotedFacts,
+        quoted::{QuotedFacts, TokenFacts},
         spellings::ServedCapitals,
-        statements,
     },
 };
 
@@ -386,7 +384,7 @@ impl Knowledge for Context {
     }
 
     fn stated(&self, list: &str, place: usize) -> Option<Statement> {
-        statements::stated(&self.profile, list, place)
+        promises::stated(&self.profile, list, place)
     }
 
     fn with_pins_of(&self, other: &dyn Knowledge) -> Arc<dyn Knowledge> {
