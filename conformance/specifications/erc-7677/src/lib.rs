@@ -52,7 +52,7 @@ pub static SPECIFICATION: Specification = Specification {
         rules::requests::RULES,
         rules::pairs::RULES,
         rules::signatures::RULES,
-        rules::on_chain::RULES,
+        rules::signatures::ON_CHAIN,
         errors::RULES,
         json_rpc::RULES,
         batches::RULES,

@@ -14,10 +14,9 @@ use crate::{
     kinds::is_stub,
     relations::OPEN,
     rules::{
-        on_chain::revert_accuses,
         pairs::own_data,
         results::{LIMITS, judged},
-        signatures::contradicts_the_profile,
+        signatures::{contradicts_the_profile, revert_accuses},
     },
     target::Target,
 };
