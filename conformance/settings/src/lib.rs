@@ -21,7 +21,6 @@ pub use settings::{
     environment::Environment,
     file::TargetProfile,
     profile_file::ProfileFile,
-    public_words::is_common,
-    setup::{RunSetup, Setup, shown_url},
+    setup::{RunSetup, Setup, is_common, shown_url},
 };
 pub use specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, specification};

@@ -2,9 +2,7 @@
 
 pub mod environment;
 pub mod file;
-mod merged;
 pub mod profile_file;
-pub mod public_words;
 pub mod setup;
 
 use std::{sync::Arc, time::Duration};
