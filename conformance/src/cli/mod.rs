@@ -6,7 +6,6 @@ mod commands;
 mod examples;
 mod filter;
 mod known;
-mod on_chain;
 mod reports;
 mod traffic;
 

@@ -5,11 +5,9 @@
 //! catches a fault. Lawful variants may break only what they are known to be warned of.
 
 mod matrix;
-mod pairs;
 mod trial;
 
 pub use matrix::{Causes, Matrix, NamedDefect, Row};
-pub use pairs::{FaultPair, PairTrial, fault_pairs, run_pairs};
 pub use trial::{Deviation, ProfilePart, ProfileParts, Trial, deviations_on_chain, every_deviation};
 
 use std::{
@@ -25,13 +23,21 @@ use std::{
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::run::{Chain, PlanCache, Suite};
+use crate::{
+    run::{self, Chain, PlanCache, ReplayOutcome, Reporters, RunOutcome, Suite},
+    selftest::{
+        matrix::named_defects,
+        trial::{serve, server_error},
+    },
+};
 use paymaster_client::stop::Stop;
 use paymaster_engine::{
     cases::{case::SHORT_TO, plan::DEFAULT_CASES},
+    session::recheck::Original,
     specification::Specification,
 };
-use paymaster_reference_server::Config;
+use paymaster_reference_server::{Config, Fault, InjectedService, Service, faults_of, needs_signatures};
+use paymaster_settings::{Settings, embedded::profile_of};
 
 /// Some faults delay answers: while their trials wait, other threads use the core.
 const THREADS_PER_CORE: usize = 4;
@@ -177,4 +183,177 @@ fn on_every_core<T: Send>(
         threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(failed))
     })?;
     Ok(done.into_inner().into_values().collect())
+}
+
+// Pairs of unrelated faults in one server: each is a defect of its own, and mending one leaves the other.
+
+/// How many of 100 pairs are two faults that one rule catches.
+const OF_ONE_RULE: usize = 40;
+
+/// Two faults that depend on different members of the request.
+#[derive(Clone, Copy, Debug)]
+pub struct FaultPair {
+    /// The specification that the server is judged by.
+    pub specification: &'static Specification,
+    /// The faults.
+    pub faults: [&'static Fault; 2],
+    /// Whether one rule catches both.
+    pub is_of_one_rule: bool,
+}
+
+/// The result of one run against a server with two faults.
+#[derive(Clone, Debug)]
+pub struct PairTrial {
+    /// The faults.
+    pub pair: FaultPair,
+    /// The defects that the run found.
+    pub defects: Vec<NamedDefect>,
+    /// For each fault, whether the cause of a defect names the member on which it depends.
+    pub is_named: [bool; 2],
+    /// For each fault, whether the replay of all findings against a server without it reports as fixed exactly the defects whose cause
+    /// names its member, of those that name one of the two members.
+    pub is_fixed: [bool; 2],
+}
+
+/// So many pairs of faults that show by a specification, drawn with a seed. Of each 100, 40 are two faults that one rule catches.
+pub fn fault_pairs(specification: &'static Specification, count: usize, seed: u64) -> Vec<FaultPair> {
+    let all: Vec<&'static Fault> =
+        faults_of(specification.name).filter(|fault| fault.member.is_some()).collect();
+    let mut random = seed;
+    let mut pairs: Vec<FaultPair> = Vec::with_capacity(count);
+    // Pairs of one rule are rare: a bound ends the search where fewer exist than are asked for.
+    for _ in 0..count * 10_000 {
+        if pairs.len() == count {
+            break;
+        }
+        let of_one_rule = pairs.iter().filter(|pair| pair.is_of_one_rule).count();
+        let wants_one_rule = of_one_rule * 100 < OF_ONE_RULE * (pairs.len() + 1);
+        let mut draw = || {
+            random = next_random(random);
+            all[usize::try_from(random >> 33).unwrap_or_default() % all.len()]
+        };
+        let drawn = [draw(), draw()];
+        let is_new = |pair: &FaultPair| {
+            !drawn.iter().all(|fault| pair.faults.iter().any(|other| other.name == fault.name))
+        };
+        if is_unrelated(drawn)
+            && wants_one_rule == (drawn[0].clause == drawn[1].clause)
+            && pairs.iter().all(is_new)
+        {
+            pairs.push(FaultPair { specification, faults: drawn, is_of_one_rule: wants_one_rule });
+        }
+    }
+    pairs
+}
+
+/// Knuth's linear congruential generator; its upper bits are used.
+fn next_random(state: u64) -> u64 {
+    state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
+}
+
+/// Whether two faults depend on two members, none of which is in the other.
+fn is_unrelated([one, two]: [&Fault; 2]) -> bool {
+    let [one, two] = [one, two].map(|fault| fault.member.unwrap_or_default());
+    !one.starts_with(two) && !two.starts_with(one)
+}
+
+/// Runs the suite against each pair on every core, and calls `on_trial` for each trial that ends. Trials that `stop` cuts short are left
+/// out.
+///
+/// # Errors
+///
+/// When a runtime or a reference server cannot be started.
+pub fn run_pairs(
+    pairs: &[FaultPair],
+    seed: u64,
+    stop: &Stop,
+    on_trial: &(dyn Fn(&PairTrial) + Sync),
+) -> Result<Vec<PairTrial>, String> {
+    let plans = Arc::default();
+    let one = |runtime: &Runtime, place: usize| {
+        let suite = suite(pairs[place].specification, &plans);
+        runtime.block_on(PairTrial::run(pairs[place], seed, &suite, &stop.for_part()))
+    };
+    on_every_core(pairs.len(), stop, &one, on_trial)
+}
+
+impl PairTrial {
+    async fn run(pair: FaultPair, seed: u64, suite: &Suite, stop: &Stop) -> Result<Self, String> {
+        let run = (seed, DEFAULT_CASES);
+        let settings = serve_with(&pair.faults, pair.specification, run, true).await?;
+        let outcome = run::check(&settings, suite, stop, &mut Reporters(Vec::new())).await;
+        let defects = named_defects(&outcome.summary);
+        let names =
+            |fault: &Fault, defect: &NamedDefect| fault.member.is_some_and(|member| defect.names(member));
+        let mut is_fixed = [false; 2];
+        for (place, fault) in pair.faults.into_iter().enumerate() {
+            let fixed = fixed_without(&outcome, pair.faults[1 - place], seed, stop).await?;
+            // A defect without a cause may be of either fault.
+            let is_of_any = |defect: &NamedDefect| pair.faults.iter().any(|fault| names(fault, defect));
+            let mut of_any = defects.iter().zip(&fixed).filter(|(defect, _)| is_of_any(defect));
+            is_fixed[place] = of_any.all(|(defect, is_fixed)| names(fault, defect) == *is_fixed);
+        }
+        Ok(Self {
+            pair,
+            is_named: pair.faults.map(|fault| defects.iter().any(|defect| names(fault, defect))),
+            is_fixed,
+            defects,
+        })
+    }
+
+    /// Whether it gives at least two defects.
+    pub fn has_two_defects(&self) -> bool {
+        self.defects.len() >= 2
+    }
+
+    /// Whether the causes name both faults.
+    pub fn names_both(&self) -> bool {
+        self.is_named == [true; 2]
+    }
+
+    /// Whether the replay is right for both faults.
+    pub fn is_replayed(&self) -> bool {
+        self.is_fixed == [true; 2]
+    }
+}
+
+/// For each defect of a run, whether the replay of its findings against a server with this fault alone shows none of them.
+async fn fixed_without(
+    outcome: &RunOutcome,
+    left: &'static Fault,
+    seed: u64,
+    stop: &Stop,
+) -> Result<Vec<bool>, String> {
+    let specification = outcome.context.specification();
+    let settings = serve_with(&[left], specification, (seed, 1), false).await?;
+    let mut fixed = Vec::new();
+    for defect in &outcome.summary.defects {
+        let mut is_fixed = true;
+        for number in &defect.findings {
+            let finding = &outcome.summary.findings[*number];
+            let original = Original::of(finding, &outcome.summary, specification);
+            let (rule, group, context) = (finding.rule, &finding.group, &*outcome.context);
+            let replayed = run::replay(&settings, None, rule, group, &original, context, stop).await;
+            is_fixed &= matches!(replayed, ReplayOutcome::Fixed(_));
+        }
+        fixed.push(is_fixed);
+    }
+    Ok(fixed)
+}
+
+/// Serves a service with these faults, and makes the settings of a run against it.
+async fn serve_with(
+    faults: &[&'static Fault],
+    specification: &Specification,
+    run: (u64, u32),
+    causes: bool,
+) -> Result<Settings, String> {
+    let mut config = Config::default();
+    // Signing takes a sixth of the time of a run, and rules of some specifications judge the signature.
+    config.signing.enabled = needs_signatures(specification.name);
+    let service = InjectedService::from(Service::new(&config).map_err(server_error)?);
+    let service = service.with_faults(faults.iter().copied());
+    let profile = profile_of(specification, &config, &[]);
+    let (_, settings) = serve((&config, service, false), profile, run, causes).await?;
+    Ok(settings)
 }

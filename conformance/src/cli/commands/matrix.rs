@@ -5,13 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::cli::{CommandError, args::MatrixArgs, at, printed};
-use crate::report::{
-    comparison::{
-        badge,
-        matrix::{self, Column},
+use crate::{
+    cli::{CommandError, args::MatrixArgs, at, printed},
+    report::{
+        comparison::matrix::{self, Column},
+        model::Report,
     },
-    model::Report,
 };
 use paymaster_settings::output::{self, report_file};
 
@@ -41,7 +40,7 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
     let mut text = format!("wrote {}\n", args.output.display());
     for column in columns.iter().filter(|_| !is_markdown) {
         let path = folder.join(matrix::file(&column.name));
-        match badge::svg(&column.run) {
+        match matrix::badge(&column.run) {
             Ok(badge) => {
                 report_file::write(&path, &badge).map_err(at(&path))?;
                 text = format!("{text}wrote {}\n", path.display());
