@@ -22,7 +22,7 @@ use crate::{
     figures::Outcome,
     number::float,
     run::JudgingOptions,
-    scenarios::{RequestTemplate, answer_cache::AnswerContent, id_of},
+    scenarios::{AnswerContent, RequestTemplate, id_of},
 };
 use skeleton::ReadAnswer;
 

@@ -1,7 +1,6 @@
 //! Reports of a finished run. Each renders a [`RunSummary`] and an optional comparison. To add one, add a file and its entry in
 //! [`FORMATS`].
 
-pub mod advice;
 mod csv;
 mod document;
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! What a load test sends. The scenarios are those of the specifications.
 
-pub(crate) mod answer_cache;
 mod generator;
 mod mix;
 mod template;

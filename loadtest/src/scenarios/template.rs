@@ -1,13 +1,13 @@
 //! Requests that are serialized before the clock runs. Sending one copies its bytes and overwrites the id, the end of the bytes that
 //! vary and (in a journey) the value of the answer before. So every request has its own id and operation, at little cost.
 
-use std::ops::Range;
+use std::{ops::Range, sync::OnceLock};
 
 use bytes::Bytes;
 use paymaster_engine::load::FROM_ANSWER;
 use serde_json::{Value, json};
 
-use super::answer_cache::AnswerCache;
+use crate::judging::skeleton::{AnswerSkeleton, ReadAnswer, Varying};
 
 /// The id of the first request. All ids have 13 digits and are below 2^53.
 pub const FIRST_ID: u64 = 1_000_000_000_000;
@@ -114,6 +114,49 @@ fn write_digits<const BASE: u64>(slot: &mut [u8], mut number: u64) {
     for digit in slot.iter_mut().rev() {
         *digit = b"0123456789abcdef"[usize::try_from(number % BASE).unwrap_or_default()];
         number /= BASE;
+    }
+}
+
+// What is remembered of earlier answers to a request, so that an equal answer is not parsed and judged again.
+
+/// Most answers that a cache keeps. A target whose answers never look alike gains nothing from more.
+const MOST: usize = 8;
+
+/// What an answer that breaks no rule contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AnswerContent {
+    Result,
+    /// A JSON-RPC error with this code; `None` if the code is not an integer of 64 bits.
+    Error(Option<i64>),
+}
+
+/// The skeletons of answers to one request, each with its content. They are only added, so that nobody waits for a lock.
+#[derive(Debug, Default)]
+pub(crate) struct AnswerCache([OnceLock<(AnswerSkeleton, AnswerContent)>; MOST]);
+
+impl AnswerCache {
+    /// The content of this answer, if one with the same skeleton was kept.
+    pub(crate) fn find(&self, answer: &ReadAnswer<'_>) -> Option<AnswerContent> {
+        let mut kept = self.0.iter().map_while(OnceLock::get);
+        let found = kept.find(|(skeleton, _)| skeleton.matches(answer));
+        found.map(|(_, content)| *content)
+    }
+
+    /// Keeps the skeleton of an answer, unless it has none, the cache is full, or the answer is an error without an integer code.
+    /// `varying` are the members of answers whose values vary.
+    pub(crate) fn keep(&self, answer: &ReadAnswer<'_>, content: AnswerContent, varying: Varying) {
+        if content != AnswerContent::Error(None)
+            && let Some(place) = self.0.iter().find(|place| place.get().is_none())
+            && let Some(skeleton) = AnswerSkeleton::of(answer, varying)
+        {
+            // Where another user was faster, the next such answer is kept.
+            let _ = place.set((skeleton, content));
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.0.iter().map_while(OnceLock::get).count()
     }
 }
 

@@ -2,13 +2,11 @@
 //!
 //! goose 0.19 has no distributed mode. Locust has one that engineers know: a master with a web page divides users over workers. So this
 //! module speaks the protocol of its workers, and sends and judges as `run` does. [`protocol`] has ZMTP and the
-//! messages, `session` the conversation with a master, `load` a run, and `exact` the figures that `merge` needs.
+//! messages, `session` the conversation with a master, and `load` a run, with the figures that `merge` needs.
 //!
 //! The master decides how many users there are, when, and at which rate. It never decides about the target, its headers, or files:
 //! Locust has no authentication, so these come from the command line of the worker alone.
 
-mod corpus;
-mod exact;
 mod load;
 pub mod locustfile;
 pub mod protocol;
@@ -34,8 +32,7 @@ use paymaster_settings::{
 use tokio::time::Instant;
 
 use self::{
-    corpus::{Corpus, Shard},
-    load::{AskedLoad, Load},
+    load::{AskedLoad, Corpus, Load, REQUESTS, Shard},
     protocol::{Connection, MasterOptions},
     session::{Leaving, Session},
 };
@@ -190,7 +187,7 @@ impl Worker {
     /// The number of the first request of a run. The counter goes on over the runs of one master. Another index begins its own part.
     fn first_number(&self, shard: Shard) -> u64 {
         let first = shard.first_number();
-        if (first..first + corpus::REQUESTS).contains(&self.next_number) { self.next_number } else { first }
+        if (first..first + REQUESTS).contains(&self.next_number) { self.next_number } else { first }
     }
 
     /// What must be equal for all workers of a run, because it decides what their figures mean.

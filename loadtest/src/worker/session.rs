@@ -16,8 +16,7 @@ use tokio::{task::JoinHandle, time::Instant};
 
 use super::{
     Worker,
-    corpus::{Corpus, MOST_WORKERS, Shard},
-    load::Load,
+    load::{Corpus, Load, MOST_WORKERS, Shard},
     say,
 };
 use crate::figures::CpuTimes;
