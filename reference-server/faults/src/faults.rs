@@ -185,20 +185,17 @@ const IMPLIED_BY_REFUSAL: [&str; 9] = [
 ];
 
 /// The groups, each with the specification that it is about.
-const GROUPS: [(Option<&str>, &[Fault]); 33] = [
+const GROUPS: [(Option<&str>, &[Fault]); 29] = [
     (ANY, json_rpc::ids::FAULTS),
     (FEE_QUOTE, requests::operations::FAULTS),
-    (FEE_QUOTE, requests::notation::FAULTS),
     (FEE_QUOTE, results::sponsored_results::FAULTS),
     (FEE_QUOTE, results::quote_results::FAULTS),
-    (FEE_QUOTE, results::fee_quotes::FAULTS),
     (FEE_QUOTE, results::token_sponsor_results::FAULTS),
-    (FEE_QUOTE, results::data_forms::FAULTS),
     (ANY, results::answer::FAULTS),
     (ANY, results::texts::FAULTS),
     (ANY, http::transport::FAULTS),
     (ANY, http::headers::FAULTS),
-    (FEE_QUOTE, http::overload::FAULTS),
+    (FEE_QUOTE, http::excused::OF_OVERLOAD),
     (ANY, http::excused::FAULTS),
     (FEE_QUOTE, http::excused::OF_FEE_QUOTE),
     (ERC_7677, http::excused::OF_ERC_7677),
@@ -207,7 +204,6 @@ const GROUPS: [(Option<&str>, &[Fault]); 33] = [
     (FEE_QUOTE, requests::decision::FAULTS),
     (FEE_QUOTE, requests::wallets::FAULTS),
     (FEE_QUOTE, requests::client_forms::FAULTS),
-    (FEE_QUOTE, requests::letter_case::FAULTS),
     (FEE_QUOTE, requests::caches::FAULTS),
     (FEE_QUOTE, json_rpc::errors::FAULTS),
     (FEE_QUOTE, requests::refusals::FAULTS),

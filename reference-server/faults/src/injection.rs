@@ -14,7 +14,6 @@ mod response;
 #[cfg(test)]
 pub(crate) mod samples;
 mod service;
-mod swap;
 #[cfg(test)]
 mod tests;
 

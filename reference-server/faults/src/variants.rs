@@ -8,9 +8,7 @@ mod amounts;
 mod erc_7677;
 mod errors;
 mod http;
-mod letter_case;
 mod limits;
-mod overload;
 mod policies;
 mod quotes;
 mod requests;
@@ -115,9 +113,8 @@ const fn variant(name: &'static str, about: &'static str) -> Variant {
 }
 
 /// The groups, each with the specification that it is about.
-const GROUPS: [(Option<&str>, &[Variant]); 11] = [
+const GROUPS: [(Option<&str>, &[Variant]); 9] = [
     (FEE_QUOTE, requests::VARIANTS),
-    (FEE_QUOTE, letter_case::VARIANTS),
     (FEE_QUOTE, limits::VARIANTS),
     (FEE_QUOTE, policies::VARIANTS),
     (FEE_QUOTE, shapes::VARIANTS),
@@ -125,7 +122,6 @@ const GROUPS: [(Option<&str>, &[Variant]); 11] = [
     (FEE_QUOTE, quotes::VARIANTS),
     (ANY, errors::VARIANTS),
     (ANY, http::VARIANTS),
-    (ANY, overload::VARIANTS),
     (ERC_7677, erc_7677::VARIANTS),
 ];
 

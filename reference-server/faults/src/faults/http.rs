@@ -2,5 +2,4 @@
 
 pub(super) mod excused;
 pub(super) mod headers;
-pub(super) mod overload;
 pub(super) mod transport;

@@ -1,11 +1,14 @@
-//! Faults of the request tables: valid requests that are refused (sections 2.2 to 2.5).
+//! Faults of the request tables (sections 2.2 to 2.5) and of reading JSON (section 1): valid requests that are refused.
 
 use alloy_primitives::U256;
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
-use crate::faults::{Fault, fault};
 use crate::injection::{GAS_LIMITS, RequestView};
+use crate::{
+    faults::{Fault, fault},
+    injection::{remove, set},
+};
 
 const GAS: Fault = Fault::breaking("request.gas-fields-optional");
 const LISTED: Fault = Fault::breaking("request.listed-fields-suffice");
@@ -27,6 +30,7 @@ const LARGE_CALL_DATA: usize = 4096;
 const LONG_TOKEN_LIST: usize = 8;
 /// The expiry of the sample requests, in seconds.
 const SAMPLE_EXPIRY: u64 = 300;
+const NOTATION: Fault = Fault::breaking("request.json-notation");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(GAS, "gas-limits-required", "requires all three gas limits in token mode")
@@ -111,6 +115,53 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(TOKEN_LIST, "token-list-of-three-refused", "refuses token lists of more than two tokens")
         .refuses(|view| view.token_list().len() > 2)
         .also(&["quote.erc20-result", "error.unsupported-quote-is-none"]),
+    fault(NOTATION, "member-order-judged", "requires params after method")
+        .refuses(|view| position(view.request, "params") < position(view.request, "method")),
+    fault(NOTATION, "id-last-refused", "refuses requests whose last member is the id").refuses(|view| {
+        let members = view.request.as_object();
+        members.and_then(|members| members.keys().next_back()).is_some_and(|last| last == "id")
+    }),
+    fault(NOTATION, "decimal-point-refused", "refuses an expiryDuration of 300.0")
+        .refuses(|view| view.mode_object()["expiryDuration"].to_string().ends_with(".0")),
+    fault(NOTATION, "operation-order-judged", "requires sender before callData in the operation")
+        .refuses(|view| position(view.operation(), "callData") < position(view.operation(), "sender")),
+    fault(NOTATION, "mode-first", "requires mode to be the first member of the mode object")
+        .refuses(|view| position(view.mode_object(), "mode").is_some_and(|place| place > 0)),
+    Fault::new("sponsor.sponsored-result", "some-lengths-refused", "refuses 1 of 64 requests by length")
+        .refuses(|view| view.raw.len().is_multiple_of(64))
+        .also(&["request.*", "answer.*", "json-rpc.*", "interoperability.*", "quote.*", "sponsor.*"]),
+    fault(NOTATION, "line-breaks-refused", "refuses requests that are spread over several lines")
+        .refuses(|view| view.raw.contains(&b'\n')),
+    fault(NOTATION, "white-space-refused", "refuses white space after a colon or a comma")
+        .refuses(|view| {
+            let mut pairs = view.raw.windows(2);
+            pairs.any(|pair| matches!(pair[0], b':' | b',') && pair[1].is_ascii_whitespace())
+        })
+        .also(&["request.headers"]),
+    fault(NOTATION, "outer-white-space-refused", "refuses white space before and after the request")
+        .refuses(|view| view.raw.trim_ascii().len() < view.raw.len()),
+    fault(NOTATION, "escapes-not-decoded", "does not decode \\u escapes")
+        .refuses(|view| view.raw.windows(2).any(|pair| pair == b"\\u"))
+        .also(&["request.id-string"]),
+    fault(NOTATION, "escaped-method-unknown", "answers an escaped method name with an error and the id 1")
+        .on_answer(|_, answer| {
+            remove(answer, "result");
+            set(answer, "id", 1);
+            set(answer, "error", json!({ "code": -32601, "message": "unknown method" }));
+        })
+        .when(|view| {
+            let has = |text: &[u8]| view.raw.windows(text.len()).any(|part| part == text);
+            view.pair().is_some() && has(b"\\u00") && !has(b"\"pm_")
+        })
+        .also(&[
+            "answer.id",
+            "endpoint.both-methods",
+            "error.*",
+            "json-rpc.*",
+            "quote.*",
+            "request.*",
+            "sponsor.*",
+        ]),
 ];
 
 fn missing_gas_fields(view: &RequestView<'_>) -> usize {
@@ -136,4 +187,8 @@ fn account<'a>(view: &'a RequestView<'_>) -> &'a Value {
 fn webhook_data<'a>(view: &'a RequestView<'_>) -> impl Iterator<Item = &'a Value> {
     let data = view.sponsorship_info()["webhookData"].as_object();
     data.into_iter().filter(|_| view.is_sponsored_mode()).flat_map(serde_json::Map::values)
+}
+
+fn position(object: &Value, member: &str) -> Option<usize> {
+    object.as_object()?.keys().position(|key| key == member)
 }
