@@ -149,7 +149,7 @@ fn responses_are_swapped_and_a_single_one_does_not_hang() {
     single.post("/", &request(1));
     assert_eq!(single.answer().expect("an answer").json()["id"], 1);
 
-    // Whether the two are swapped depends on timing; `injection::swap` tests that. Each gets one of the two responses.
+    // Whether the two are swapped depends on timing; `injection::memory` tests that. Each gets one of the two responses.
     for _ in 0..20 {
         let (mut one, mut two) = (server.connect(), server.connect());
         one.post("/", &request(10));

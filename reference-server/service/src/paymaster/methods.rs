@@ -3,7 +3,6 @@
 mod paymaster_data;
 mod quote;
 mod sponsor;
-mod sponsorship;
 
 use alloy_primitives::Address;
 use paymaster_schemas::Mode;

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use paymaster_schemas::{Method, Mode, kinds};
 use serde_json::Value;
 
-use super::sponsorship::Sponsorship;
-use super::{Given, Refusal, Request, ServedMethod, write_mode};
+use super::{Given, Refusal, Request, ServedMethod, sponsor::Sponsorship, write_mode};
 use crate::message::request::{AddressText, Operation, RequestError, TokenInfo, pair_of, params};
 use crate::paymaster::gas::GasLimits;
 use crate::paymaster::tokens::PricedToken;

@@ -1,13 +1,17 @@
 //! `pm_sponsorUserOperation`, and its result in ERC20 mode (section 4.2).
 
+use alloy_primitives::Address;
 use paymaster_schemas::{Method, Mode, kinds};
 use serde_json::Value;
 
-use super::sponsorship::Sponsorship;
-use super::{Given, Refusal, Request, ServedMethod, write_mode};
-use crate::message::error_codes::ErrorCode;
-use crate::message::request::{Operation, RawObject, RequestError, TokenInfo, pair_of, params};
-use crate::paymaster::gas::GasLimits;
+use super::{Given, Refusal, Request, ServedMethod, Settings, write_mode};
+use crate::{
+    message::{
+        error_codes::ErrorCode,
+        request::{Operation, RawObject, RequestError, SponsorshipInfo, TokenInfo, pair_of, params},
+    },
+    paymaster::gas::GasLimits,
+};
 
 /// JSON pointer to the token that the user pays in.
 const FEE_TOKEN_POINTER: &str = "/params/1/tokenInfo/feeTokenAddress";
@@ -69,5 +73,41 @@ impl Request for TokenPayment<'_> {
         gas.write(out);
         out.push(b'}');
         Ok(())
+    }
+}
+
+// The result of both methods in SPONSORED mode (section 2.6).
+
+/// A request to sponsor an operation.
+pub(super) struct Sponsorship<'a> {
+    pub(super) operation: Operation<'a>,
+    pub(super) info: SponsorshipInfo<'a>,
+    /// How long it holds, in seconds; none takes the configured time.
+    pub(super) seconds: Option<u64>,
+}
+
+impl Request for Sponsorship<'_> {
+    fn write_result(&self, out: &mut Vec<u8>, given: Given<'_>) -> Result<(), Refusal> {
+        let Self { operation, info, seconds } = self;
+        let Given { settings, now, nonces } = given;
+        let signer = &settings.signer;
+        let gas = GasLimits::of(operation);
+        write_mode(out, Mode::Sponsored);
+        out.extend_from_slice(br#""paymasterAndData":""#);
+        if settings.policy.sponsors(operation, info) {
+            let nonce = signer.sender_nonce(nonces, operation.sender.address)?;
+            signer.write_sponsorship(out, operation, &gas, nonce, now, *seconds);
+        } else {
+            out.extend_from_slice(b"0x");
+        }
+        out.extend_from_slice(br#"","#);
+        gas.write(out);
+        out.push(b'}');
+        Ok(())
+    }
+
+    fn sender_to_look_up(&self, settings: &Settings) -> Option<Address> {
+        let is_signed = settings.signer.is_enabled() && settings.policy.sponsors(&self.operation, &self.info);
+        is_signed.then_some(self.operation.sender.address)
     }
 }
