@@ -50,11 +50,6 @@ impl Basis {
     /// Every basis, the most serious first.
     pub const ALL: [Self; 8] = *Self::VARIANTS.as_array().expect("eight variants");
 
-    /// The name in reports and on the command line.
-    pub const fn name(self) -> &'static str {
-        self.into_str()
-    }
-
     /// Whether clauses of this basis are only observed and never fail a run.
     pub const fn is_observed(self) -> bool {
         matches!(self, Self::Ambiguous | Self::NotShown)

@@ -120,7 +120,7 @@ impl Report {
     /// Adds the replay file of each finding, in the order of the findings, and the command line that replays it.
     pub(crate) fn add_replays(&mut self, paths: &[Option<PathBuf>], place: &ShownTarget) {
         for (finding, path) in self.findings.iter_mut().zip(paths) {
-            let on_chain = finding.basis == Basis::OnChain.name();
+            let on_chain = finding.basis == Basis::OnChain.into_str();
             finding.replay_file = path.as_ref().map(|path| path.display().to_string());
             finding.details.replay = path.as_ref().map(|path| curl::replay(place, path, on_chain));
         }
@@ -199,7 +199,7 @@ impl Maker<'_> {
 
     fn request(&self, member: &Member) -> Request {
         Request {
-            role: member.role.name().to_owned(),
+            role: member.role.into_str().to_owned(),
             label: self.text(&member.label),
             body: self.body(&member.body),
             client: member.sent_as.as_ref().map(|client| client.name.to_owned()),
@@ -217,7 +217,7 @@ impl Maker<'_> {
             id: outcome.rule.id.to_owned(),
             clause: clause.id.to_owned(),
             section: clause.section.to_owned(),
-            basis: clause.basis.name().to_owned(),
+            basis: clause.basis.into_str().to_owned(),
             text: clause.text.to_owned(),
             verdict: outcome.verdict,
             held: outcome.held,
@@ -245,7 +245,7 @@ impl Maker<'_> {
             rule: finding.rule.id.to_owned(),
             clause: clause.id.to_owned(),
             section: clause.section.to_owned(),
-            basis: clause.basis.name().to_owned(),
+            basis: clause.basis.into_str().to_owned(),
             verdict: if finding.is_flaky() { Verdict::Flaky } else { Verdict::Failed },
             method: finding.pair.map(|pair| pair.method.to_owned()),
             mode: finding.pair.and_then(|pair| Some(pair.selector?.1.to_owned())),
@@ -328,7 +328,7 @@ impl Maker<'_> {
                     links: defect
                         .links
                         .iter()
-                        .map(|link| Link { findings: link.findings, reason: link.kinship.name().to_owned() })
+                        .map(|link| Link { findings: link.findings, reason: link.kinship.into_str().into() })
                         .collect(),
                     cause: made.details.cause.clone(),
                     contrast: made.details.contrast.clone(),
@@ -353,7 +353,7 @@ impl Maker<'_> {
             passing: value(&member.passing),
         });
         Cause {
-            kind: cause.name().to_owned(),
+            kind: cause.into_str().to_owned(),
             text: self.text(&sentence::explanation(cause, shown)),
             members: members.collect(),
             right: self.text(&sentence::passing_condition(cause)),
@@ -366,7 +366,7 @@ impl Maker<'_> {
     fn known_failure(&self, known: &EntryOutcome) -> KnownFailure {
         let entry = &known.entry;
         KnownFailure {
-            list: entry.kind.name().to_owned(),
+            list: entry.kind.into_str().to_owned(),
             rule: entry.rule.to_owned(),
             method: entry.method.map(str::to_owned),
             mode: entry.selected.map(str::to_owned),

@@ -489,7 +489,7 @@ impl KnownFailure {
 impl JudgedRule {
     /// The basis of its clause. An unknown name counts as a basis that cannot fail a run.
     pub(crate) fn basis(&self) -> Basis {
-        let known = Basis::ALL.into_iter().find(|basis| basis.name() == self.basis);
+        let known = Basis::ALL.into_iter().find(|basis| basis.into_str() == self.basis);
         known.unwrap_or(Basis::NotShown)
     }
 }
@@ -514,7 +514,7 @@ impl Finding {
 
     /// The places of the request to compare with and of the one that is answered wrongly, which may be the same.
     pub(crate) fn first_and_wrong(&self) -> Vec<usize> {
-        let baseline = self.requests.iter().position(|request| request.role == Role::Baseline.name());
+        let baseline = self.requests.iter().position(|request| request.role == Role::Baseline.into_str());
         let mut places = vec![baseline.unwrap_or(0), self.member];
         places.dedup();
         places

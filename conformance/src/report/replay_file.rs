@@ -15,7 +15,7 @@ use bytes::Bytes;
 use paymaster_client::files;
 use paymaster_engine::{
     cases::{
-        case::{Group, Member, Relation, Role},
+        case::{Group, Member, Relation},
         clients::find_client,
     },
     knowledge::Knowledge,
@@ -206,7 +206,7 @@ impl ReplayRequest {
         };
         let no_client = |name| unknown("client", name) + ": its request headers are not known";
         Ok(Member {
-            role: Role::from_name(&self.role).ok_or_else(|| unknown("role", &self.role))?,
+            role: self.role.parse().map_err(|_| unknown("role", &self.role))?,
             label: self.label.clone(),
             body: body.into(),
             sent_as: self

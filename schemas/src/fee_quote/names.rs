@@ -20,11 +20,6 @@ impl Method {
     /// Both methods, in the order of the specification.
     pub const ALL: [Self; 2] = [Self::GetFeeQuoteOrData, Self::SponsorUserOperation];
 
-    /// The name on the wire.
-    pub const fn name(self) -> &'static str {
-        self.into_str()
-    }
-
     /// The method of a kind of call.
     pub fn of(kind: Kind) -> Self {
         if kind == kinds::QUOTE_SPONSORED || kind == kinds::QUOTE_ERC20 {
@@ -36,7 +31,7 @@ impl Method {
 
     /// The method of that exact name, letter case included.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|method| method.name() == name)
+        Self::ALL.into_iter().find(|method| method.into_str() == name)
     }
 }
 
@@ -58,11 +53,6 @@ impl Mode {
     /// The other spelling of [`Mode::Sponsored`] that the parameter tables use (section 2.3).
     pub const SPONSORED_ALIAS: &'static str = "SPONSORSHIP";
 
-    /// The name on the wire, as every sample request and the result tables have it.
-    pub const fn name(self) -> &'static str {
-        self.into_str()
-    }
-
     /// The mode of a kind of call.
     pub fn of(kind: Kind) -> Self {
         if kind == kinds::QUOTE_ERC20 || kind == kinds::SPONSOR_ERC20 { Self::Erc20 } else { Self::Sponsored }
@@ -73,7 +63,7 @@ impl Mode {
         if name == Self::SPONSORED_ALIAS {
             return Some(Self::Sponsored);
         }
-        Self::ALL.into_iter().find(|mode| mode.name() == name)
+        Self::ALL.into_iter().find(|mode| mode.into_str() == name)
     }
 }
 
@@ -114,8 +104,8 @@ pub mod kinds {
         documents: [&'static str; 2],
     ) -> KindOfCall {
         let [request_document, result_document] = documents;
-        let selector = Some(("mode", mode.name()));
-        KindOfCall { number, name, method: method.name(), selector, request_document, result_document }
+        let selector = Some(("mode", mode.into_str()));
+        KindOfCall { number, name, method: method.into_str(), selector, request_document, result_document }
     }
 
     /// The kind of call with this method and mode.
@@ -131,10 +121,10 @@ mod tests {
     #[test]
     fn names_read_back() {
         for method in Method::ALL {
-            assert_eq!(Method::from_name(method.name()), Some(method));
+            assert_eq!(Method::from_name(method.into_str()), Some(method));
         }
         for mode in Mode::ALL {
-            assert_eq!(Mode::from_name(mode.name()), Some(mode));
+            assert_eq!(Mode::from_name(mode.into_str()), Some(mode));
         }
         assert_eq!(Mode::from_name("SPONSORSHIP"), Some(Mode::Sponsored));
         assert_eq!(Mode::from_name("sponsored"), None);

@@ -81,7 +81,8 @@ impl Bases {
     }
 }
 
-/// The part of a request in its group. Rules and observers select requests by it.
+/// The part of a request in its group. Rules and observers select requests by it. Reports and replay files have its name, such as
+/// `same decision`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Role {
@@ -110,18 +111,6 @@ pub enum Role {
     Discovery,
     /// A request of recorded traffic.
     Recorded,
-}
-
-impl Role {
-    /// The name in reports and replay files: `baseline`, `same decision`.
-    pub const fn name(self) -> &'static str {
-        self.into_str()
-    }
-
-    /// The role with that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        name.parse().ok()
-    }
 }
 
 /// One request of a group.
@@ -432,9 +421,9 @@ mod tests {
     #[test]
     fn names_of_roles_read_back() {
         for (role, name) in [(Role::Baseline, "baseline"), (Role::SameDecision, "same decision")] {
-            assert_eq!((role.name(), Role::from_name(name)), (name, Some(role)));
+            assert_eq!((role.into_str(), name.parse()), (name, Ok(role)));
         }
-        assert_eq!(Role::from_name("Baseline"), None);
+        assert!("Baseline".parse::<Role>().is_err());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{
     specification::{Counted, Places},
 };
 
-/// What decides whether the rule of a finding is broken.
+/// What decides whether the rule of a finding is broken. Reports have the name of its kind, such as `members`.
 #[derive(Clone, Debug, PartialEq, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum Cause {
@@ -202,11 +202,6 @@ impl Cause {
             | Self::Amount(_)
             | Self::Chance { .. } => CauseKind::Answers,
         }
-    }
-
-    /// The name of the cause in reports: `members`, `concurrency`.
-    pub fn name(&self) -> &'static str {
-        self.into_str()
     }
 }
 

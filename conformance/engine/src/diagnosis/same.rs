@@ -18,7 +18,7 @@ use crate::{
     rules::{Check, Violation},
 };
 
-/// Why two findings are one defect.
+/// Why two findings are one defect. Reports have the name, such as `same-answers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum Kinship {
@@ -35,13 +35,6 @@ pub enum Kinship {
     SameWholeAnswer,
     /// Equal bytes are answered rightly and wrongly, and the answers that break both are the same, or one rule compares an answer that breaks the other.
     NowAndThen,
-}
-
-impl Kinship {
-    /// The name in reports: `same-answers`.
-    pub const fn name(self) -> &'static str {
-        self.into_str()
-    }
 }
 
 /// Why two findings are one defect; none where they are two. The order of the findings does not matter.

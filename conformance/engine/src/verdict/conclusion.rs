@@ -41,11 +41,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The name in reports.
-    pub const fn name(self) -> &'static str {
-        self.into_str()
-    }
-
     /// Whether the rule is broken at a place that the list of known failures does not name.
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::Failed | Self::Flaky)

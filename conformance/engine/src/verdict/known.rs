@@ -21,13 +21,6 @@ pub enum KnownFailureKind {
     Flaky,
 }
 
-impl KnownFailureKind {
-    /// The name of the list in its file and in reports.
-    pub const fn name(self) -> &'static str {
-        self.into_str()
-    }
-}
-
 /// One known failure and its owner. Method, mode and pointer narrow it; each may be left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownFailure {
@@ -110,11 +103,6 @@ pub enum EntryState {
 }
 
 impl EntryState {
-    /// The name in reports.
-    pub const fn name(self) -> &'static str {
-        self.into_str()
-    }
-
     /// Whether an entry in this state fails the run.
     pub const fn fails_the_run(self) -> bool {
         matches!(self, Self::UnexpectedlyPassing | Self::MatchesNothing | Self::Expired)

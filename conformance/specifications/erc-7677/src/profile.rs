@@ -121,7 +121,7 @@ pub struct Contract {
 impl Contract {
     /// The contract for this version.
     pub fn of(&self, version: EntryPointVersion) -> Option<ContractKind> {
-        ContractKind::named(self.kind.get(&version.to_string())?)
+        self.kind.get(&version.to_string())?.parse().ok()
     }
 
     /// Whether the profile says that this sender can pay in tokens.
@@ -202,7 +202,7 @@ fn check(profile: &Profile) -> Result<(), String> {
         let Some(version) = version_named(name) else {
             return Err(format!("contract.kind has a key that is no version of EntryPoint: {VERSIONS}"));
         };
-        if !ContractKind::named(kind).is_some_and(|kind| kind.serves(version)) {
+        if !kind.parse().is_ok_and(|kind: ContractKind| kind.serves(version)) {
             let known = ContractKind::all().filter(|kind| kind.serves(version)).map(|kind| kind.to_string());
             let known = known.collect::<Vec<_>>().join(", ");
             return Err(format!(

@@ -125,7 +125,7 @@ pub(crate) fn called(envelope: &Value) -> Called {
     match mode["mode"].as_str().and_then(Mode::from_name) {
         Some(mode) => Called::Kind(kinds::of(method, mode)),
         None => Called::WithoutKind {
-            method: method.name(),
+            method: method.into_str(),
             is_absent: mode.as_object().is_some_and(|mode| !mode.contains_key("mode")),
         },
     }
@@ -174,7 +174,7 @@ pub(crate) fn deciding(call: &Call) -> DecidingValues<'_> {
     let tokens = call.tokens();
     let one = [
         ("method", Some(call.pair.method)),
-        ("mode", Some(Mode::of(call.pair).name())),
+        ("mode", Some(Mode::of(call.pair).into_str())),
         ("sender", operation["sender"].as_str()),
         ("initCode", init_code.map(|code| if code == "0x" { code } else { "other than 0x" })),
         ("preferredToken", tokens.preferred),
@@ -238,7 +238,7 @@ pub(crate) fn in_other_mode(input: &BuildInput<'_>) -> Option<Value> {
 
 /// An answer that is right in form. It has the members of every kind of result: rules read those of the method and mode alone.
 pub(super) fn right_answer(call: &Call, now: Duration) -> Value {
-    let mode = Mode::of(call.pair).name();
+    let mode = Mode::of(call.pair).into_str();
     let paymaster = format!("0x{}", "57".repeat(20));
     let quotes = call.tokens().quoted().into_iter().map(|token| {
         json!({

@@ -99,5 +99,5 @@ fn any_of(schema: &Value) -> Vec<&str> {
 }
 
 fn called(pair: Kind) -> String {
-    format!("`{}` / `{}`", pair.method, Mode::of(pair).name())
+    format!("`{}` / `{}`", pair.method, Mode::of(pair).into_str())
 }

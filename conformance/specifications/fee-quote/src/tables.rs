@@ -104,7 +104,7 @@ fn row(pair: Kind, dialect: &Dialect) -> Row<'_> {
         members,
         info: vec!["webhookData", "smartAccountInfo"],
     };
-    let in_tokens = |info| Row { mode: Mode::Erc20.name(), members: &["tokenInfo"], info };
+    let in_tokens = |info| Row { mode: Mode::Erc20.into_str(), members: &["tokenInfo"], info };
     match pair {
         kinds::QUOTE_SPONSORED => sponsored(&["sponsorshipInfo"]),
         kinds::SPONSOR_SPONSORED => sponsored(&["sponsorshipInfo", "expiryDuration"]),

@@ -109,7 +109,7 @@ impl KnownFailures {
                 text.push('\n');
             }
             let row = row(key, reason, owner.clone(), expires);
-            text = format!("{text}\n[[{}]]\n{row}", kind.name());
+            text = format!("{text}\n[[{}]]\n{row}", kind.into_str());
         }
         text.parse::<DocumentMut>()
             .map_err(|cause| format!("{}: entries cannot be added to this list: {cause}", path.display()))?;

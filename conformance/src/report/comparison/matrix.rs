@@ -214,7 +214,7 @@ fn row(clause: &str, columns: &[Column]) -> Markup {
         tr.row.differs[differs] id=(clause) {
             th scope="row" title=[known.map(|clause| clause.text)] {
                 (id(clause))
-                @if let Some(known) = known { span.basis { (known.basis.name()) } }
+                @if let Some(known) = known { span.basis { (known.basis.into_str()) } }
             }
             @for state in &states {
                 @match state {

@@ -60,7 +60,7 @@ fn filters(report: &Report) -> Markup {
             }
             div.chips role="group" aria-label="By basis" {
                 @for basis in Basis::ALL.into_iter().filter(|basis| seen(*basis)) {
-                    button type="button" aria-pressed="false" data-filter="basis" data-value=(basis.name()) { (basis.name()) }
+                    button type="button" aria-pressed="false" data-filter="basis" data-value=(basis.into_str()) { (basis.into_str()) }
                 }
             }
             div.search {
@@ -163,7 +163,7 @@ fn legend() -> Markup {
     };
     let states = RuleState::ALL
         .map(|state| vec![format!("{} {}", state.sign(), state.word()).into(), verdict(state).into()]);
-    let bases = Basis::ALL.map(|basis| vec![basis.name().into(), reason(basis).into()]);
+    let bases = Basis::ALL.map(|basis| vec![basis.into_str().into(), reason(basis).into()]);
     let tables = vec![table("verdict", states.to_vec()), table("basis", bases.to_vec())];
     html::blocks(&[Block::details("What the signs and words mean", false, tables)])
 }

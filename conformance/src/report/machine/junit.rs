@@ -53,7 +53,7 @@ fn status(rule: &JudgedRule, report: &Report) -> TestCaseStatus {
         let error = TestCaseStatus::non_success(NonSuccessKind::Error);
         return with_message(error, cause, "could-not-test");
     }
-    let kind = rule.verdict.name();
+    let kind = rule.verdict.into_str();
     let reason = || format!("{}: {}", rule.verdict, rule.reason.as_deref().unwrap_or_default());
     match rule.verdict {
         Verdict::Passed => TestCaseStatus::success(),
@@ -96,7 +96,7 @@ fn whole(defect: &Defect, report: &Report) -> String {
 
 /// The case of an out-of-date entry of the list of known failures.
 fn stale_entry(known: &KnownFailure) -> TestCase {
-    let status = with_message(failure(), &known.advice, known.state.name());
+    let status = with_message(failure(), &known.advice, known.state.into_str());
     let mut case = TestCase::new(format!("known failure: {}", known.scope), status);
     case.set_classname("known failures");
     case

@@ -545,7 +545,7 @@ impl Sender {
             relation: group.relation.id,
             group: group.number,
             member: number,
-            role: member.role.name(),
+            role: member.role.into_str(),
             label: member.label.clone(),
             exchange: exchange.with_short_body(),
             ended: SystemTime::now(),

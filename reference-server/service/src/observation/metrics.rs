@@ -94,5 +94,5 @@ fn method(call: &Call) -> &'static str {
 }
 
 fn mode(call: &Call) -> &'static str {
-    call.mode.map_or(NONE, paymaster_schemas::Mode::name)
+    call.mode.map_or(NONE, |mode| mode.into_str())
 }

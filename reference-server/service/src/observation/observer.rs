@@ -82,7 +82,7 @@ fn log(calls: &[Call], status: Option<u16>, took: Duration) {
         tracing::info!(
             batch = (calls.len() > 1).then(place),
             method = %call.method,
-            mode = %call.mode.map_or("none", paymaster_schemas::Mode::name),
+            mode = %call.mode.map_or("none", |mode| mode.into_str()),
             outcome = %call.outcome,
             %status,
             %ms,

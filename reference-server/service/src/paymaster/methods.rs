@@ -90,7 +90,7 @@ impl From<NonceError> for Refusal {
 
 /// Opens a result object with the mode, under the name of the specification and under the one that published clients read.
 fn write_mode(out: &mut Vec<u8>, mode: Mode) {
-    for part in [r#"{"MODE":""#, mode.name(), r#"","mode":""#, mode.name(), r#"","#] {
+    for part in [r#"{"MODE":""#, mode.into_str(), r#"","mode":""#, mode.into_str(), r#"","#] {
         out.extend_from_slice(part.as_bytes());
     }
 }

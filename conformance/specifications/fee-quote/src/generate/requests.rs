@@ -264,7 +264,7 @@ fn schema(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsuppo
     let Some(operation) = operations(context, wanted.draw)? else { return Ok(None) };
     let mode = match Mode::of(wanted.pair) {
         Mode::Sponsored => dialect.sponsored_name.clone(),
-        Mode::Erc20 => Mode::Erc20.name().to_owned(),
+        Mode::Erc20 => Mode::Erc20.into_str().to_owned(),
     };
     let mut overrides = Overrides::new()
         .value("/jsonrpc", Just(json!(dialect.jsonrpc_version)).boxed())

@@ -52,7 +52,7 @@ pub(super) fn addresses_in_capitals(views: &[View<'_>], _: &dyn Knowledge, value
     for view in views {
         if let (Some(call), Some(outcome)) = (view.valid_call(), view.outcome()) {
             let places = ServedCapitals::places_of(call);
-            values.extend(places.map(|place| format!("{} in capitals: {outcome}", place.name())));
+            values.extend(places.map(|place| format!("{} in capitals: {outcome}", place.into_str())));
         }
     }
 }

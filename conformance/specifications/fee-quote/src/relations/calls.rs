@@ -311,7 +311,7 @@ pub static SPONSORED_NAME: Relation = Relation::new(
     "the same call in the mode that the target serves, and in the mode SPONSORED",
 )
 .of(Bases::These(SPONSORED_PAIRS), Rounds::Fixed(2), |input, ids| {
-    with_baseline(input, ids, "mode SPONSORED", with(input.base, MODE, "mode", Mode::Sponsored.name()))
+    with_baseline(input, ids, "mode SPONSORED", with(input.base, MODE, "mode", Mode::Sponsored.into_str()))
 });
 
 /// A quote in token mode with exactly the members of its row in section 4.1.
@@ -363,7 +363,7 @@ fn in_the_other_mode(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = input.base.clone();
     request["params"][1] = if Mode::of(input.pair) == Mode::Sponsored {
         let info = token_info(input, quote, !quote);
-        json!({"mode": Mode::Erc20.name(), "calculateGasLimits": true, "tokenInfo": info})
+        json!({"mode": Mode::Erc20.into_str(), "calculateGasLimits": true, "tokenInfo": info})
     } else {
         let mut mode =
             json!({"mode": Context::of(input.context).dialect.sponsored_name, "calculateGasLimits": true});

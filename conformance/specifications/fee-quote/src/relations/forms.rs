@@ -66,7 +66,7 @@ pub static LETTER_CASE: Relation = Relation::new(
         let mut members = vec![baseline(input, ids)];
         for spelling in Spelling::ALL {
             if let Some(request) = place.respelled(input.base, spelling, fee_token) {
-                let label = format!("{} {}", place.name(), spelling.in_words());
+                let label = format!("{} {}", place.into_str(), spelling.in_words());
                 members.push(member(Role::Variant, label, request, ids));
             }
         }

@@ -95,13 +95,13 @@ const STEPS: &[fn(&BuildInput<'_>) -> Vec<Step>] = &[
         others.flat_map(|other| between(input, "a request for another operation", other)).collect()
     },
     |input| {
-        let quote = with(input.base, "", "method", Method::GetFeeQuoteOrData.name());
+        let quote = with(input.base, "", "method", Method::GetFeeQuoteOrData.into_str());
         between(input, "a quote for the same operation", without(&quote, MODE, "expiryDuration")).into()
     },
     // A request that must get an error: token mode without a token.
     |input| {
         let mut wrong = input.base.clone();
-        wrong["params"][1] = json!({ "mode": Mode::Erc20.name(), "calculateGasLimits": true });
+        wrong["params"][1] = json!({ "mode": Mode::Erc20.into_str(), "calculateGasLimits": true });
         between(input, "an error for the same operation", wrong).into()
     },
     left_out,
@@ -232,7 +232,7 @@ fn differing(input: &BuildInput<'_>) -> Vec<(String, Value)> {
     }
     let quote = Method::of(input.pair) == Method::GetFeeQuoteOrData;
     let method = if quote { Method::SponsorUserOperation } else { Method::GetFeeQuoteOrData };
-    let mut other = with(base, "", "method", method.name());
+    let mut other = with(base, "", "method", method.into_str());
     if input.pair == kinds::QUOTE_SPONSORED {
         set(&mut other, MODE, "expiryDuration", json!(300));
     } else if input.pair == kinds::SPONSOR_SPONSORED {
@@ -274,7 +274,7 @@ fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
                 request = other;
             }
             if Mode::of(input.pair) == Mode::Sponsored && place % 3 == 2 {
-                request["method"] = json!(Method::GetFeeQuoteOrData.name());
+                request["method"] = json!(Method::GetFeeQuoteOrData.into_str());
                 remove(&mut request, MODE, "expiryDuration");
             }
             if let Some(id) = &shared {

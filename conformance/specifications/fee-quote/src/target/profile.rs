@@ -149,17 +149,10 @@ pub enum VaryingMember {
     MaxPriorityFeePerGas,
 }
 
-impl VaryingMember {
-    /// The name of the member (section 2.2).
-    pub const fn name(self) -> &'static str {
-        self.into_str()
-    }
-}
-
 impl Operations {
     /// Whether a member of a listed operation may have any other value.
     pub fn varies(&self, member: &str) -> bool {
-        self.vary.iter().any(|varying| varying.name() == member)
+        self.vary.iter().any(|varying| varying.into_str() == member)
     }
 
     /// Whether calls of that mode may be served.

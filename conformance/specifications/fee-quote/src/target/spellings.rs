@@ -52,8 +52,11 @@ impl Spelling {
 }
 
 /// A place of a request that has addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "camelCase", const_into_str)]
 pub enum Place {
     /// `sender` of the operation.
     Sender,
@@ -62,6 +65,7 @@ pub enum Place {
     /// `tokenInfo.tokenList`.
     TokenList,
     /// `tokenInfo.feeTokenAddress`, or its alias.
+    #[strum(serialize = "the fee token")]
     FeeToken,
 }
 
@@ -72,16 +76,6 @@ impl Place {
             kinds::QUOTE_ERC20 => &[Self::Sender, Self::PreferredToken, Self::TokenList],
             kinds::SPONSOR_ERC20 => &[Self::Sender, Self::FeeToken],
             _ => &[Self::Sender],
-        }
-    }
-
-    /// The name, for people.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sender => "sender",
-            Self::PreferredToken => "preferredToken",
-            Self::TokenList => "tokenList",
-            Self::FeeToken => "the fee token",
         }
     }
 

@@ -32,7 +32,7 @@ pub(super) fn rules(as_json: bool) -> Result<u8, CommandError> {
                 "id": rule.id,
                 "clause": clause.id,
                 "section": clause.section,
-                "basis": clause.basis.name(),
+                "basis": clause.basis.into_str(),
                 "text": clause.text,
                 "quota": rule.quota,
             })
@@ -43,7 +43,7 @@ pub(super) fn rules(as_json: bool) -> Result<u8, CommandError> {
     let mut text = String::new();
     for rule in &rules {
         let Clause { basis, section, text: statement, .. } = rule.clause();
-        let _ = writeln!(text, "{:<width$}  {:<16} {section:<5} {statement}", rule.id, basis.name());
+        let _ = writeln!(text, "{:<width$}  {:<16} {section:<5} {statement}", rule.id, basis.into_str());
     }
     printed(&text)
 }

@@ -374,7 +374,7 @@ fn values(all: &[Difference], sides: [&str; 2]) -> Vec<Text> {
 }
 
 fn verdict(rule: Option<&JudgedRule>) -> &'static str {
-    rule.map_or("missing", |rule| rule.verdict.name())
+    rule.map_or("missing", |rule| rule.verdict.into_str())
 }
 
 #[cfg(test)]

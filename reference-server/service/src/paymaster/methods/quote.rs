@@ -11,7 +11,7 @@ use crate::paymaster::gas::GasLimits;
 use crate::paymaster::tokens::PricedToken;
 
 pub(super) const METHOD: ServedMethod =
-    ServedMethod { name: Method::GetFeeQuoteOrData.name(), parse, document };
+    ServedMethod { name: Method::GetFeeQuoteOrData.into_str(), parse, document };
 
 fn parse(text: &str) -> Result<Box<dyn Request + '_>, RequestError> {
     let (operation, members) = params(text)?;
@@ -32,7 +32,7 @@ fn document(request: &mut Value) -> &'static str {
     let pair = pair_of(request).unwrap_or(kinds::QUOTE_SPONSORED);
     if let Some(members) = request.pointer_mut("/params/1").and_then(Value::as_object_mut) {
         // The schemas require the mode, which a quote request may omit.
-        members.entry("mode").or_insert_with(|| Mode::of(pair).name().into());
+        members.entry("mode").or_insert_with(|| Mode::of(pair).into_str().into());
     }
     pair.request_document
 }

@@ -19,7 +19,7 @@ const FEE_TOKEN_POINTER: &str = "/params/1/tokenInfo/feeTokenAddress";
 const TOKEN_POINTER: &str = "/params/1/tokenInfo/tokenAddress";
 
 pub(super) const METHOD: ServedMethod =
-    ServedMethod { name: Method::SponsorUserOperation.name(), parse, document };
+    ServedMethod { name: Method::SponsorUserOperation.into_str(), parse, document };
 
 fn parse(text: &str) -> Result<Box<dyn Request + '_>, RequestError> {
     let (operation, members) = params(text)?;

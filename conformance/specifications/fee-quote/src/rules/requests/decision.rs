@@ -139,7 +139,7 @@ fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
     let other = kinds::of(Method::of(pair), mode);
     let result = view.answer.result()?;
     let named = result.get(context.dialect.mode_member.as_str()).and_then(Value::as_str);
-    Some(named == Some(mode.name()) || is_of(other, result))
+    Some(named == Some(mode.into_str()) || is_of(other, result))
 }
 
 /// Whether a quote result has the shape of the other mode. A member of a mode may be there in the other one, and empty.

@@ -111,7 +111,7 @@ const DIGITS: usize = 40;
 fn mode_mandatory(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if matches!(
         *view.request,
-        ParsedRequest::WithoutKind { method, is_absent: true, .. } if method == Method::SponsorUserOperation.name()
+        ParsedRequest::WithoutKind { method, is_absent: true, .. } if method == Method::SponsorUserOperation.into_str()
     ) {
         an_error(view, "an error: mode is mandatory, and the request has none", report);
     }

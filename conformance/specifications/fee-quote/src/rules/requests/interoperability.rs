@@ -85,7 +85,7 @@ fn mode_member(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
         return;
     };
     let Some(result) = view.answer.result() else { return };
-    let expected = Mode::of(call.pair).name();
+    let expected = Mode::of(call.pair).into_str();
     // The rule of its row reports a missing or wrong MODE.
     if result.get("MODE").and_then(Value::as_str) == Some(expected) {
         let actual = result.get("mode");
