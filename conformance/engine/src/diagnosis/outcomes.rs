@@ -9,7 +9,7 @@ use paymaster_schemas::Kind;
 use crate::{
     diagnosis::finding::{Key, KindShare},
     message::answer::Answer,
-    rules::{Rule, View},
+    rules::{Bits, Rule, View},
 };
 
 /// How many requests are kept. Of a longer run, an even sample of the groups is.
@@ -57,7 +57,7 @@ pub struct JudgedRequest {
     pub answer: AnswerKind,
     /// Whether it must get a result.
     pub is_owed: bool,
-    rules: RuleSet,
+    rules: Bits,
 }
 
 /// A request that a rule judged.
@@ -104,13 +104,13 @@ pub struct Outcomes {
 /// The judgements on one group, by its members. An empty one is filled by [`GroupOutcomes::judged`] and [`GroupOutcomes::broken`].
 #[derive(Debug)]
 pub(crate) struct GroupOutcomes {
-    rules: Vec<RuleSet>,
+    rules: Vec<Bits>,
     broken: Vec<(usize, Key)>,
 }
 
 impl GroupOutcomes {
     pub(crate) fn of(members: usize) -> Self {
-        Self { rules: vec![RuleSet::default(); members], broken: Vec::new() }
+        Self { rules: vec![Bits::default(); members], broken: Vec::new() }
     }
 
     /// A rule judged this member. `rule` is the number of the rule.
@@ -253,7 +253,7 @@ impl Outcomes {
         broken: &[(Key, Vec<u32>)],
     ) -> Self {
         let own = Self::of(judged);
-        let mut rules = RuleSet::default();
+        let mut rules = Bits::default();
         for rule in judged {
             rules.insert(own.number(rule));
         }
@@ -295,44 +295,10 @@ fn is_kept(group: u32, halvings: u32) -> bool {
     group.wrapping_mul(0x9e37_79b9).leading_zeros() >= halvings
 }
 
-/// Rules by their numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct RuleSet([u64; WORDS]);
-
-/// How many times 64 rules a run can have: a test of each specification holds that it has no more.
-const WORDS: usize = 3;
-
-/// The most rules of a specification.
-pub const MOST_RULES: usize = WORDS * 64;
-
-impl RuleSet {
-    fn insert(&mut self, number: usize) {
-        if let Some(word) = self.0.get_mut(number / 64) {
-            *word |= 1 << (number % 64);
-        }
-    }
-
-    fn contains(&self, number: usize) -> bool {
-        let word = self.0.get(number / 64).copied().unwrap_or_default();
-        word >> (number % 64) & 1 == 1
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::specification::SAMPLE;
-
-    #[test]
-    fn a_set_has_rules_by_their_numbers() {
-        let mut set = RuleSet::default();
-        for number in [0, 63, 64, 130, usize::MAX] {
-            set.insert(number);
-        }
-        let held: Vec<usize> = (0..WORDS * 64).filter(|number| set.contains(*number)).collect();
-        assert_eq!(held, [0, 63, 64, 130]);
-        assert!(!set.contains(usize::MAX));
-    }
 
     /// The outcomes of groups of two requests: the second one of every third group breaks a rule.
     fn of_groups(groups: impl Iterator<Item = u32>) -> Outcomes {
@@ -342,7 +308,7 @@ mod tests {
             if !is_kept(group, outcomes.halvings) {
                 continue;
             }
-            let mut rules = RuleSet::default();
+            let mut rules = Bits::default();
             rules.insert(0);
             for member in 0..2 {
                 let request = JudgedRequest { pair: None, answer: AnswerKind::Result, is_owed: true, rules };

@@ -24,7 +24,7 @@ use crate::{
     specification::Specification,
 };
 
-pub use report::{Members, Report, Violation};
+pub use report::{Bits, Report, Violation};
 pub use text::{count, describe_answer, shown, shown_member};
 pub use view::{View, is_of_gateway};
 

@@ -10,27 +10,29 @@ pub struct Report {
     /// Where it was broken.
     pub violations: Vec<Violation>,
     /// The members for which the rule held.
-    pub held_at: Members,
+    pub held_at: Bits,
     member: usize,
 }
 
-/// Members of a group, by their places: up to 64.
+/// A set of numbers below [`Self::MOST`], as bits: members of a group by their places, or rules by their numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Members(u64);
+pub struct Bits([u64; 3]);
 
-impl Members {
-    /// Adds a member. One beyond the 64th is left out.
-    pub fn insert(&mut self, member: usize) {
-        if member < 64 {
-            self.0 |= 1 << member;
+impl Bits {
+    /// No rule of a specification and no member of a group has this number or a larger one: tests of each specification hold that.
+    pub const MOST: usize = 3 * 64;
+
+    /// Adds a number. One that is too large is left out.
+    pub fn insert(&mut self, number: usize) {
+        if let Some(word) = self.0.get_mut(number / 64) {
+            *word |= 1 << (number % 64);
         }
     }
 
-    /// The members, in order.
-    pub fn iter(self) -> impl Iterator<Item = usize> {
-        // Each step takes the last bit away.
-        let places = std::iter::successors(Some(self.0), |left| Some(left & left.wrapping_sub(1)));
-        places.take_while(|left| *left != 0).map(|left| left.trailing_zeros() as usize)
+    /// Whether it has this number.
+    pub fn contains(&self, number: usize) -> bool {
+        let word = self.0.get(number / 64).copied().unwrap_or_default();
+        word >> (number % 64) & 1 == 1
     }
 }
 
@@ -88,4 +90,20 @@ pub struct Violation {
     pub expected: String,
     /// What the answer has there.
     pub actual: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_has_numbers_below_a_bound() {
+        let mut set = Bits::default();
+        for number in [0, 63, 64, 130, usize::MAX] {
+            set.insert(number);
+        }
+        let held: Vec<usize> = (0..Bits::MOST).filter(|number| set.contains(*number)).collect();
+        assert_eq!(held, [0, 63, 64, 130]);
+        assert!(!set.contains(usize::MAX));
+    }
 }

@@ -117,7 +117,7 @@ impl Tally {
         let mut requests = GroupOutcomes::of(views.len());
         for judgement in judgements {
             let rule = judgement.rule;
-            for member in judgement.report.held_at.iter() {
+            for member in (0..views.len()).filter(|member| judgement.report.held_at.contains(*member)) {
                 requests.judged(member, judgement.number);
             }
             let (_, count) = &mut self.rules[judgement.number];
