@@ -19,7 +19,7 @@ pub struct Report {
 pub struct Bits([u64; 3]);
 
 impl Bits {
-    /// No rule of a specification and no member of a group has this number or a larger one: tests of each specification hold that.
+    /// No rule of a specification and no member of a group has this number or a larger one, which tests hold.
     pub const MOST: usize = 3 * 64;
 
     /// Adds a number. One that is too large is left out.

@@ -83,6 +83,22 @@ pub(crate) type WriteAmount<'a> = &'a dyn Fn(&str, BigUint) -> Value;
 type Resize = fn(&mut Value, u64, WriteAmount<'_>);
 
 impl Bound {
+    const fn new(beyond: &'static str, most: u64, size: fn(&Parts<'_>) -> Size) -> Self {
+        Self { beyond, most, reason: "", limit: |_| None, size, resize: None }
+    }
+
+    const fn because(self, reason: &'static str) -> Self {
+        Self { reason, ..self }
+    }
+
+    const fn promised_by(self, limit: fn(&SizeLimits) -> Option<u64>) -> Self {
+        Self { limit, ..self }
+    }
+
+    const fn resized_by(self, resize: Resize) -> Self {
+        Self { resize: Some(resize), ..self }
+    }
+
     /// The largest size that the target must serve.
     pub(crate) fn promised(&self, limits: &SizeLimits) -> u64 {
         (self.limit)(limits).unwrap_or(self.most)
@@ -110,131 +126,94 @@ impl PartialEq for Bound {
 
 /// The table of ordinary sizes.
 pub static BOUNDS: &[Bound] = &[
-    Bound {
-        beyond: "call data of more than {} bytes",
-        most: CALL_DATA_BYTES,
-        reason: "a batch of a dozen token transfers takes about 2 KiB",
-        limit: |limits| limits.call_data_bytes,
-        size: |parts| Some(bytes(&parts.operation["callData"])),
-        resize: Some(|request, size, _| set(request, OPERATION, "callData", json!(hex(count(size), 0)))),
-    },
-    Bound {
-        beyond: "init code of more than {} bytes",
-        most: CALL_DATA_BYTES,
-        reason: "the factories of published accounts take less than 1 KiB",
-        limit: |limits| limits.call_data_bytes.map(|bytes| bytes.max(CALL_DATA_BYTES)),
-        size: |parts| Some(bytes(&parts.operation["initCode"])),
-        resize: Some(|request, size, _| set(request, OPERATION, "initCode", json!(hex(count(size), 0)))),
-    },
-    Bound {
-        beyond: "a list of more than {} tokens",
-        most: TOKEN_LIST_LENGTH,
-        reason: "wallets request the tokens that their user holds",
-        limit: |limits| limits.token_list_length,
-        size: |parts| Some(listed(parts).count() as u128),
-        resize: None, // for the relation `long-token-list`
-    },
-    Bound {
-        beyond: "a token that is in the list more than once",
-        most: 1,
-        reason: "no published client repeats a token",
-        limit: |_| None,
-        size: repeated_tokens,
-        resize: None,
-    },
-    Bound {
-        beyond: "a string id of more than {} characters, or not in printable ASCII",
-        most: 64,
-        reason: "clients send counters, times and UUIDs",
-        limit: |limits| limits.id_length,
-        size: id_length,
-        resize: Some(|request, size, _| {
+    Bound::new("call data of more than {} bytes", CALL_DATA_BYTES, |parts| {
+        Some(bytes(&parts.operation["callData"]))
+    })
+    .because("a batch of a dozen token transfers takes about 2 KiB")
+    .promised_by(|limits| limits.call_data_bytes)
+    .resized_by(|request, size, _| set(request, OPERATION, "callData", json!(hex(count(size), 0)))),
+    Bound::new("init code of more than {} bytes", CALL_DATA_BYTES, |parts| {
+        Some(bytes(&parts.operation["initCode"]))
+    })
+    .because("the factories of published accounts take less than 1 KiB")
+    .promised_by(|limits| limits.call_data_bytes.map(|bytes| bytes.max(CALL_DATA_BYTES)))
+    .resized_by(|request, size, _| set(request, OPERATION, "initCode", json!(hex(count(size), 0)))),
+    // The relation `long-token-list` sends requests beyond it.
+    Bound::new("a list of more than {} tokens", TOKEN_LIST_LENGTH, |parts| {
+        Some(listed(parts).count() as u128)
+    })
+    .because("wallets request the tokens that their user holds")
+    .promised_by(|limits| limits.token_list_length),
+    Bound::new("a token that is in the list more than once", 1, repeated_tokens)
+        .because("no published client repeats a token"),
+    Bound::new("a string id of more than {} characters, or not in printable ASCII", 64, id_length)
+        .because("clients send counters, times and UUIDs")
+        .promised_by(|limits| limits.id_length)
+        .resized_by(|request, size, _| {
             request["id"] = json!("id-".chars().cycle().take(count(size)).collect::<String>());
         }),
-    },
-    Bound {
-        beyond: "a number id above {}, or with a fraction",
-        most: LARGEST_EXACT_INTEGER,
-        reason: "JSON parsers with 64-bit floating-point numbers round larger integers",
-        limit: |_| None,
-        size: number_id,
-        resize: Some(|request, size, _| request["id"] = json!(size)),
-    },
-    Bound {
-        beyond: "a gas limit of 0, or above {}",
-        most: 30_000_000,
-        reason: "the gas limit of a block",
-        limit: |limits| limits.gas_limit,
-        size: |parts| {
-            let limits = GAS.iter().filter_map(|name| amount(parts.operation.get(*name)?));
-            Some(limits.map(positive).max().unwrap_or(0))
-        },
-        resize: Some(|request, size, write| {
-            set(request, OPERATION, "callGasLimit", write("callGasLimit", size.into()));
-        }),
-    },
-    Bound {
-        beyond: "maxFeePerGas of 0, or above {} gwei",
-        most: 10_000,
-        reason: "far above the highest fees that chains have had",
-        limit: |limits| limits.max_fee_gwei,
-        size: |parts| {
-            amount(&parts.operation["maxFeePerGas"])
-                .map_or(Some(0), |fee| Some(positive(fee).div_ceil(u128::from(GWEI))))
-        },
-        resize: Some(|request, size, write| {
-            let fee = BigUint::from(size) * GWEI;
-            set(request, OPERATION, "maxFeePerGas", write("maxFeePerGas", fee));
-        }),
-    },
-    Bound {
-        beyond: "maxPriorityFeePerGas above maxFeePerGas",
-        most: 1,
-        reason: "every chain refuses a priority fee above the maximum fee",
-        limit: |_| None,
-        size: |parts| {
-            let fee = |name: &str| amount(&parts.operation[name]);
-            match (fee("maxPriorityFeePerGas"), fee("maxFeePerGas")) {
-                (Some(priority), Some(most)) if priority > most => None,
-                _ => Some(1),
-            }
-        },
-        resize: None,
-    },
-    Bound {
-        beyond: "expiryDuration below 60 seconds, or above {}",
-        most: 3_600,
-        reason: "wallets send operations within minutes",
-        limit: |limits| limits.expiry_seconds,
-        size: |parts| match parts.mode_object.get("expiryDuration") {
+    Bound::new("a number id above {}, or with a fraction", LARGEST_EXACT_INTEGER, number_id)
+        .because("JSON parsers with 64-bit floating-point numbers round larger integers")
+        .resized_by(|request, size, _| request["id"] = json!(size)),
+    Bound::new("a gas limit of 0, or above {}", 30_000_000, |parts| {
+        let limits = GAS.iter().filter_map(|name| amount(parts.operation.get(*name)?));
+        Some(limits.map(positive).max().unwrap_or(0))
+    })
+    .because("the gas limit of a block")
+    .promised_by(|limits| limits.gas_limit)
+    .resized_by(|request, size, write| {
+        set(request, OPERATION, "callGasLimit", write("callGasLimit", size.into()));
+    }),
+    Bound::new("maxFeePerGas of 0, or above {} gwei", 10_000, |parts| {
+        amount(&parts.operation["maxFeePerGas"])
+            .map_or(Some(0), |fee| Some(positive(fee).div_ceil(u128::from(GWEI))))
+    })
+    .because("far above the highest fees that chains have had")
+    .promised_by(|limits| limits.max_fee_gwei)
+    .resized_by(|request, size, write| {
+        let fee = BigUint::from(size) * GWEI;
+        set(request, OPERATION, "maxFeePerGas", write("maxFeePerGas", fee));
+    }),
+    Bound::new("maxPriorityFeePerGas above maxFeePerGas", 1, |parts| {
+        let fee = |name: &str| amount(&parts.operation[name]);
+        match (fee("maxPriorityFeePerGas"), fee("maxFeePerGas")) {
+            (Some(priority), Some(most)) if priority > most => None,
+            _ => Some(1),
+        }
+    })
+    .because("every chain refuses a priority fee above the maximum fee"),
+    Bound::new("expiryDuration below 60 seconds, or above {}", 3_600, |parts| {
+        match parts.mode_object.get("expiryDuration") {
             None => Some(0),
             Some(duration) => {
                 let seconds = u128::try_from(amount(duration)?).ok()?;
                 Some(if seconds >= SHORTEST_EXPIRY { seconds } else { TOO_SMALL })
             }
-        },
-        resize: Some(|request, size, _| {
-            if request["params"][1].get("expiryDuration").is_some() {
-                set(request, MODE, "expiryDuration", json!(size));
-            }
-        }),
-    },
-    Bound {
-        beyond: "webhookData of more than {} bytes, or nested deeper than 4",
-        most: 256,
-        reason: "webhook data carries a few references, such as an order number; services store it in small fields",
-        limit: |limits| limits.webhook_data_bytes,
-        size: |parts| match &parts.mode_object["sponsorshipInfo"]["webhookData"] {
+        }
+    })
+    .because("wallets send operations within minutes")
+    .promised_by(|limits| limits.expiry_seconds)
+    .resized_by(|request, size, _| {
+        if request["params"][1].get("expiryDuration").is_some() {
+            set(request, MODE, "expiryDuration", json!(size));
+        }
+    }),
+    Bound::new("webhookData of more than {} bytes, or nested deeper than 4", 256, |parts| {
+        match &parts.mode_object["sponsorshipInfo"]["webhookData"] {
             Value::Object(data) if data.is_empty() => Some(2),
             Value::Null => Some(0),
             data if depth(data) > WEBHOOK_DATA_DEPTH => None,
             data => Some(data.to_string().len() as u128),
-        },
-        resize: Some(|request, size, _| {
-            let letters = count(size).saturating_sub(r#"{"note":""}"#.len());
-            set(request, SPONSORSHIP_INFO, "webhookData", json!({ "note": "n".repeat(letters) }));
-        }),
-    },
+        }
+    })
+    .because(
+        "webhook data carries a few references, such as an order number; services store it in small fields",
+    )
+    .promised_by(|limits| limits.webhook_data_bytes)
+    .resized_by(|request, size, _| {
+        let letters = count(size).saturating_sub(r#"{"note":""}"#.len());
+        set(request, SPONSORSHIP_INFO, "webhookData", json!({ "note": "n".repeat(letters) }));
+    }),
 ];
 
 /// The first bound that a request exceeds; none when it is of ordinary size. `limits` take precedence over the table.
