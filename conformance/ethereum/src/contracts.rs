@@ -50,23 +50,9 @@ pub struct PaymasterTerms {
 }
 
 /// Why a contract refuses its data before it looks at the signer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DataError {
-    #[error("the data are too short for this contract")]
-    TooShort,
-    #[error("the time limits do not fit into 48 bits")]
-    LimitTooLarge,
-    #[error("the mode {0} is unknown")]
-    UnknownMode(u8),
-    #[error("the signature has {0} bytes, not 65")]
-    SignatureLength(usize),
-    #[error("the signature ends with {0}, where v is 27 or 28")]
-    OtherV(u8),
-    #[error("s of the signature is above half the order of the curve, which contracts refuse")]
-    LargeS,
-    #[error("no account can be recovered from the signature")]
-    Unrecoverable,
-}
+const TOO_SHORT: &str = "the data are too short for this contract";
+/// Why a contract refuses a signature of the right form.
+const UNRECOVERABLE: &str = "no account can be recovered from the signature";
 
 impl ContractKind {
     /// Every contract.
@@ -99,10 +85,10 @@ impl ContractKind {
     /// Reads the data of an operation's paymaster.
     ///
     /// # Errors
-    /// When the contract would revert.
-    pub fn read(self, operation: &Operation) -> Result<PaymasterTerms, DataError> {
+    /// When the contract would revert, with the reason.
+    pub fn read(self, operation: &Operation) -> Result<PaymasterTerms, &'static str> {
         let offset = operation.version.paymaster_data_offset();
-        let mut data = Fields(operation.paymaster_and_data.get(offset..).ok_or(DataError::TooShort)?);
+        let mut data = Fields(operation.paymaster_and_data.get(offset..).ok_or(TOO_SHORT)?);
         let (window, token, any_bundler) = match self {
             Self::Verifying06 | Self::Verifying07 => (data.window(32)?, None, true),
             Self::Singleton06 | Self::Singleton07 | Self::Singleton08 => {
@@ -111,7 +97,7 @@ impl ContractKind {
                 let (window, token) = match mode {
                     0 => (data.window(6)?, None),
                     1 => data.token_mode()?,
-                    _ => return Err(DataError::UnknownMode(mode)),
+                    _ => return Err("the mode is unknown"),
                 };
                 (window, token, any_bundler)
             }
@@ -198,13 +184,13 @@ impl ContractKind {
     /// The account that signed the data. Compare it with the signer that the contract accepts.
     ///
     /// # Errors
-    /// When the contract would revert.
+    /// When the contract would revert, with the reason.
     pub fn signer(
         self,
         operation: &Operation,
         chain_id: u64,
         sender_nonce: U256,
-    ) -> Result<Address, DataError> {
+    ) -> Result<Address, &'static str> {
         let terms = self.read(operation)?;
         recovered(self.hash(operation, &terms, chain_id, sender_nonce), &terms.signature)
     }
@@ -244,7 +230,7 @@ fn coinbase_words(data: &[u8]) -> Vec<u8> {
 
 /// The account that signed a hash in the form of EIP-191. As the contracts do, it refuses a v other than 27 and 28, and a large s. A compact
 /// signature has v in the highest bit of s (EIP-2098).
-fn recovered(hash: B256, signature: &[u8]) -> Result<Address, DataError> {
+fn recovered(hash: B256, signature: &[u8]) -> Result<Address, &'static str> {
     let mut rs = [0; 64];
     let v = match signature.split_at_checked(64) {
         Some((first, rest @ ([] | [_]))) => {
@@ -255,20 +241,20 @@ fn recovered(hash: B256, signature: &[u8]) -> Result<Address, DataError> {
                 v
             })
         }
-        _ => return Err(DataError::SignatureLength(signature.len())),
+        _ => return Err("the signature has neither 64 nor 65 bytes"),
     };
     let is_odd = match v {
         27 => false,
         28 => true,
-        v => return Err(DataError::OtherV(v)),
+        _ => return Err("v of the signature is neither 27 nor 28"),
     };
-    let rs = Signature::from_slice(&rs).map_err(|_| DataError::Unrecoverable)?;
+    let rs = Signature::from_slice(&rs).map_err(|_| UNRECOVERABLE)?;
     if rs.normalize_s() != rs {
-        return Err(DataError::LargeS);
+        return Err("s of the signature is above half the order of the curve, which contracts refuse");
     }
     let digest = eip191_hash_message(hash);
     let key = VerifyingKey::recover_from_prehash(digest.as_slice(), &rs, RecoveryId::new(is_odd, false))
-        .map_err(|_| DataError::Unrecoverable)?;
+        .map_err(|_| UNRECOVERABLE)?;
     Ok(Address::from_raw_public_key(&key.to_sec1_point(false).as_bytes()[1..]))
 }
 
@@ -276,25 +262,25 @@ fn recovered(hash: B256, signature: &[u8]) -> Result<Address, DataError> {
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], DataError> {
-        let (field, rest) = self.0.split_at_checked(length).ok_or(DataError::TooShort)?;
+    fn take(&mut self, length: usize) -> Result<&'a [u8], &'static str> {
+        let (field, rest) = self.0.split_at_checked(length).ok_or(TOO_SHORT)?;
         self.0 = rest;
         Ok(field)
     }
 
     /// validUntil and validAfter, in so many bytes each.
-    fn window(&mut self, length: usize) -> Result<Window, DataError> {
+    fn window(&mut self, length: usize) -> Result<Window, &'static str> {
         let mut limit = || {
             let limit = U256::from_be_slice(self.take(length)?);
             let fits = limit < (U256::ONE << 48);
-            if fits { Ok(limit.to()) } else { Err(DataError::LimitTooLarge) }
+            if fits { Ok(limit.to()) } else { Err("the time limits do not fit into 48 bits") }
         };
         let valid_until = limit()?;
         Ok(Window { valid_until, valid_after: limit()? })
     }
 
     /// The fields of Pimlico's token mode behind the mode.
-    fn token_mode(&mut self) -> Result<(Window, Option<Address>), DataError> {
+    fn token_mode(&mut self) -> Result<(Window, Option<Address>), &'static str> {
         let flags = self.take(1)?[0];
         let window = self.window(6)?;
         let token = Address::from_slice(self.take(20)?);
@@ -508,28 +494,31 @@ mod tests {
             kind.signer(&operation, CHAIN, U256::ZERO).err()
         };
         let [verifying, singleton] = [ContractKind::Verifying07, ContractKind::Singleton07];
-        assert_eq!(signer(verifying, "00"), Some(DataError::TooShort));
-        assert_eq!(signer(singleton, ""), Some(DataError::TooShort));
-        assert_eq!(signer(verifying, &"11".repeat(129)), Some(DataError::LimitTooLarge));
-        assert_eq!(signer(singleton, &"05".repeat(78)), Some(DataError::UnknownMode(2)));
-        assert_eq!(signer(verifying, VERIFYING), Some(DataError::SignatureLength(0)));
+        assert_eq!(signer(verifying, "00"), Some(TOO_SHORT));
+        assert_eq!(signer(singleton, ""), Some(TOO_SHORT));
+        assert_eq!(signer(verifying, &"11".repeat(129)), Some("the time limits do not fit into 48 bits"));
+        assert_eq!(signer(singleton, &"05".repeat(78)), Some("the mode is unknown"));
+        assert_eq!(signer(verifying, VERIFYING), Some("the signature has neither 64 nor 65 bytes"));
         let hash = B256::repeat_byte(1);
         let good = hex::decode(sign(hash)).unwrap();
         assert_eq!(recovered(hash, &good), Ok(TEST_ACCOUNT));
         let mut compact = good[..64].to_vec();
         compact[32] |= (good[64] - 27) << 7;
         assert_eq!(recovered(hash, &compact), Ok(TEST_ACCOUNT));
-        assert_eq!(recovered(hash, &good[..63]), Err(DataError::SignatureLength(63)));
+        assert_eq!(recovered(hash, &good[..63]), Err("the signature has neither 64 nor 65 bytes"));
         let mut with_small_v = good.clone();
         with_small_v[64] -= 27;
-        assert_eq!(recovered(hash, &with_small_v), Err(DataError::OtherV(with_small_v[64])));
+        assert_eq!(recovered(hash, &with_small_v), Err("v of the signature is neither 27 nor 28"));
         let large =
             U256::from_be_slice(&hex!("fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"));
         let mut with_large_s = good;
         let s = large - U256::from_be_slice(&with_large_s[32..64]);
         with_large_s[32..64].copy_from_slice(&s.to_be_bytes::<32>());
         with_large_s[64] = 55 - with_large_s[64];
-        assert_eq!(recovered(hash, &with_large_s), Err(DataError::LargeS));
+        assert_eq!(
+            recovered(hash, &with_large_s),
+            Err("s of the signature is above half the order of the curve, which contracts refuse")
+        );
     }
 
     #[test]

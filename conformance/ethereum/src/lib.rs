@@ -15,7 +15,7 @@ pub use calls::{
     PackedUserOperation, UserOperation, bundle_call, bundler_call, eth_call, hash_call, limited_call,
     signer_call, simulation_call, validation_call,
 };
-pub use contracts::{ContractKind, DataError, PaymasterTerms};
+pub use contracts::{ContractKind, PaymasterTerms};
 pub use cost::most_cost;
 pub use operation::{EntryPointVersion, Operation, OperationError, hex_bytes};
 pub use reading::{

@@ -20,7 +20,7 @@ use crate::message::envelope::{
 };
 use crate::message::error_codes::ErrorCode;
 use crate::message::explain::{Explanation, explain};
-use crate::message::request::RequestError;
+use crate::message::request::{NOT_A_CALL, RequestError};
 use crate::paymaster::chain::{Chain, SenderNonces};
 use crate::paymaster::methods::{Given, Refusal, Request, ServedMethod, Settings};
 use crate::paymaster::policy::Policy;
@@ -278,16 +278,14 @@ fn parse_request(text: &str) -> Parsed<'_> {
 
 /// The fast path. Its error names the cause only where the schemas cannot see it; [`explain`] does the rest.
 fn parse_call(text: &str) -> Result<Call<'_>, RequestError> {
-    use RequestError::NotACall;
-
     let members: RequestMembers<'_> = serde_json::from_str(text)?;
     let version = members.jsonrpc.and_then(|text| known_version(&text.0));
     let id = members.id.and_then(id_text);
     let method = members.method.and_then(|name| ServedMethod::find(&name.0));
     Ok(Call {
-        version: version.ok_or(NotACall)?,
-        id: id.ok_or(NotACall)?,
-        request: (method.ok_or(NotACall)?.parse)(text)?,
+        version: version.ok_or(NOT_A_CALL)?,
+        id: id.ok_or(NOT_A_CALL)?,
+        request: (method.ok_or(NOT_A_CALL)?.parse)(text)?,
     })
 }
 

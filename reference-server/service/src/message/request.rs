@@ -17,25 +17,11 @@ pub(crate) use operation::{AddressText, Operation};
 pub use paymaster_params::EntryPoint;
 pub(crate) use paymaster_params::PaymasterParams;
 
-/// Why a request is not parsed, as a fragment.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RequestError {
-    /// Not a call of one of the methods, or not in a known version of JSON-RPC.
-    #[error("is not a request that this service serves")]
-    NotACall,
-    /// The EntryPoint is none that we know.
-    #[error("/params/1 is the address of no EntryPoint that this service serves")]
-    UnknownEntryPoint,
-    /// The operation has one of factory and factoryData without the other.
-    #[error("has one of factory and factoryData without the other")]
-    HalfFactory,
-    /// A member of the mode object is missing.
-    #[error("{0} is missing")]
-    Missing(&'static str),
-    /// The text is not JSON, or a member has another type.
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-}
+/// Why a request is not parsed, as a fragment: the error of the JSON parser, or a text of ours.
+pub(crate) type RequestError = Box<dyn std::error::Error>;
+
+/// Not a call of one of the methods, or not in a known version of JSON-RPC.
+pub(crate) const NOT_A_CALL: &str = "is not a request that this service serves";
 
 object! {
     /// The member of a request whose form depends on the method.

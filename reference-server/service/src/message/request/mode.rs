@@ -58,7 +58,7 @@ impl ModeObject<'_> {
     pub(crate) fn effective_mode(&self, method: Method) -> Result<Mode, RequestError> {
         let has_token_info = self.token_info.is_some_and(|info| !info.is_empty());
         let named = self.mode.map(|name| name.0);
-        effective_mode(method, named, has_token_info).ok_or(RequestError::Missing("mode"))
+        effective_mode(method, named, has_token_info).ok_or_else(|| "mode is missing".into())
     }
 }
 

@@ -4,10 +4,10 @@ use alloy_primitives::{Address, address};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::value::RawValue;
 
-use super::RequestError;
 use super::amount::{Amount, Quantity};
 use super::members::object;
 use super::operation::{AddressText, HexText, Operation};
+use super::{NOT_A_CALL, RequestError};
 
 /// A version of EntryPoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -157,7 +157,7 @@ impl<'a> PaymasterParams<'a> {
         let (operation, entry_point, chain_id, context) = match *members.params {
             [operation, entry_point, chain_id] => (operation, entry_point, chain_id, None),
             [operation, entry_point, chain_id, context] => (operation, entry_point, chain_id, Some(context)),
-            _ => return Err(RequestError::NotACall),
+            _ => return Err(NOT_A_CALL.into()),
         };
         let entry_point: AddressText<'_> = serde_json::from_str(entry_point.get())?;
         let chain_id = serde_json::from_str::<Quantity>(chain_id.get())?;
@@ -165,7 +165,8 @@ impl<'a> PaymasterParams<'a> {
             Some(context) => serde_json::from_str::<Option<Context<'_>>>(context.get())?,
             None => None,
         };
-        let entry_point = EntryPoint::at(entry_point.address).ok_or(RequestError::UnknownEntryPoint)?;
+        let entry_point = EntryPoint::at(entry_point.address)
+            .ok_or("/params/1 is the address of no EntryPoint that this service serves")?;
         let read = if entry_point == EntryPoint::V06 { Self::read_06 } else { Self::read_07 };
         let params = read(operation.get(), entry_point)?;
         Ok(Self { chain_id: chain_id.0, context: context.unwrap_or_default(), ..params })
@@ -190,7 +191,7 @@ impl<'a> PaymasterParams<'a> {
     fn read_07(text: &'a str, entry_point: EntryPoint) -> Result<Self, RequestError> {
         let members: Operation07<'_> = serde_json::from_str(text)?;
         if members.factory.is_some() != members.factory_data.is_some() {
-            return Err(RequestError::HalfFactory);
+            return Err("has one of factory and factoryData without the other".into());
         }
         let factory_data = members.factory_data.flatten();
         let factory = members.factory.flatten();

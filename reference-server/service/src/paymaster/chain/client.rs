@@ -85,8 +85,11 @@ impl Chain {
             {
                 unreachable = Some(cause.clone());
             }
-            let nonce =
-                nonce.map_err(|cause| NonceError::Chain { origin: self.transport.target.origin(), cause });
+            let nonce = nonce.map_err(|cause| {
+                // The origin but not the path, which may hold a key.
+                let origin = self.transport.target.origin();
+                NonceError(format!("could not be looked up on the chain at {origin}: {cause}"))
+            });
             if let Err(cause) = &nonce {
                 tracing::warn!(%sender, why = %cause, "no nonce");
             }

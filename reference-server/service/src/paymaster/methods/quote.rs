@@ -17,12 +17,12 @@ fn parse(text: &str) -> Result<Box<dyn Request + '_>, RequestError> {
     let (operation, members) = params(text)?;
     Ok(match members.effective_mode(Method::GetFeeQuoteOrData)? {
         Mode::Sponsored => {
-            let info = members.sponsorship_info.ok_or(RequestError::Missing("sponsorshipInfo"))?.read()?;
+            let info = members.sponsorship_info.ok_or("sponsorshipInfo is missing")?.read()?;
             // The expiry applies to the other method (section 2.3).
             Box::new(Sponsorship { operation, info, seconds: None })
         }
         Mode::Erc20 => {
-            let info = members.token_info.ok_or(RequestError::Missing("tokenInfo"))?.read()?;
+            let info = members.token_info.ok_or("tokenInfo is missing")?.read()?;
             Box::new(Quotes { operation, info })
         }
     })
