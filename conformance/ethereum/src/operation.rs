@@ -41,10 +41,7 @@ impl EntryPointVersion {
 
     /// Where the paymaster's own data begins in paymasterAndData, in bytes: behind its address and, since 0.7, its two gas limits.
     pub const fn paymaster_data_offset(self) -> usize {
-        match self {
-            Self::V06 => 20,
-            _ => 52,
-        }
+        if matches!(self, Self::V06) { 20 } else { 52 }
     }
 }
 

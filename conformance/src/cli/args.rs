@@ -391,10 +391,7 @@ mod tests {
             [&["p", "http://h/"][..], &["p", "check", "http://h/"], &["p", "--report", "json", "http://h/"]]
         {
             let cli = Cli::try_parse_from(line).unwrap();
-            let check = match cli.command {
-                Some(Command::Check(check)) => *check,
-                _ => cli.check,
-            };
+            let check = if let Some(Command::Check(check)) = cli.command { *check } else { cli.check };
             assert_eq!(check.url.as_deref(), Some("http://h/"), "{line:?}");
         }
     }

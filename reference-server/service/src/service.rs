@@ -142,10 +142,7 @@ impl Service {
 
     /// Looks up the nonces that the response to a body needs.
     pub async fn look_up(&self, body: &[u8]) -> SenderNonces {
-        match self.parse(body) {
-            Ok(message) => self.nonces(&message).await,
-            Err(_) => SenderNonces::default(),
-        }
+        if let Ok(message) = self.parse(body) { self.nonces(&message).await } else { SenderNonces::default() }
     }
 
     async fn nonces(&self, message: &Message<'_>) -> SenderNonces {

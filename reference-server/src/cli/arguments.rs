@@ -114,10 +114,7 @@ fn given<'a>(
     name: &str,
     environment: &'a Environment,
 ) -> Result<Option<&'a str>, VariableError> {
-    match flag {
-        Some(value) => Ok(Some(value)),
-        None => environment.get(name),
-    }
+    if let Some(value) = flag { Ok(Some(value)) } else { environment.get(name) }
 }
 
 /// Replaces a setting by the value of its flag, where that is given.
@@ -150,10 +147,7 @@ pub(crate) struct Injections {
 impl Arguments {
     /// The configuration with the environment and the flags applied.
     pub(crate) fn configuration(&self, environment: &Environment) -> Result<Config, Box<dyn Error>> {
-        let mut config = match &self.config {
-            Some(path) => Config::load(path)?,
-            None => Config::default(),
-        };
+        let mut config = if let Some(path) = &self.config { Config::load(path)? } else { Config::default() };
         set(&mut config.listen, self.listen.as_ref());
         set(&mut config.metrics, self.metrics.as_ref());
         if !self.cors_origin.is_empty() {

@@ -125,10 +125,7 @@ fn place_of(error: &ValidationError<'_>) -> String {
 }
 
 fn missed_member<'a>(error: &'a ValidationError<'_>) -> Option<&'a str> {
-    match error.kind() {
-        ValidationErrorKind::Required { property } => property.as_str(),
-        _ => None,
-    }
+    if let ValidationErrorKind::Required { property } = error.kind() { property.as_str() } else { None }
 }
 
 /// Whether the error comes from this place: from the keyword itself, or from behind it if it is a `$ref`.

@@ -46,10 +46,7 @@ impl Trust {
                 .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
                 .with_no_client_auth()
         } else {
-            let roots = match &self.cacert {
-                Some(path) => roots_of_file(path)?,
-                None => platform_roots()?,
-            };
+            let roots = if let Some(path) = &self.cacert { roots_of_file(path)? } else { platform_roots()? };
             builder.with_root_certificates(roots).with_no_client_auth()
         };
         config.alpn_protocols = ALPN.iter().map(|name| name.to_vec()).collect();

@@ -64,10 +64,7 @@ impl<'a> Answer<'a> {
 
     /// The JSON text.
     pub fn document(&self) -> Option<&'a Document> {
-        match self {
-            Self::Json(_, document, _) => Some(document),
-            _ => None,
-        }
+        if let Self::Json(_, document, _) = self { Some(document) } else { None }
     }
 
     /// The answer as an object.
@@ -122,10 +119,7 @@ impl<'a> Answer<'a> {
     }
 
     fn outcome(&self) -> Outcome<'a> {
-        match self {
-            Self::Json(.., outcome) => *outcome,
-            _ => Outcome::default(),
-        }
+        if let Self::Json(.., outcome) = self { *outcome } else { Outcome::default() }
     }
 }
 

@@ -172,9 +172,6 @@ impl ParsedRequest {
 
     /// The kind of the call, when it is known.
     pub fn pair(&self) -> Option<Kind> {
-        match self {
-            Self::Call(call) => Some(call.pair),
-            _ => None,
-        }
+        if let Self::Call(call) = self { Some(call.pair) } else { None }
     }
 }

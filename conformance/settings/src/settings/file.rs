@@ -134,10 +134,7 @@ pub fn asked<'a>(
     flag: Option<&'a str>,
     environment: &'a Environment,
 ) -> Result<Option<&'a str>, VariableError> {
-    match flag {
-        Some(name) => Ok(Some(name)),
-        None => environment.get("PAYMASTER_SPEC"),
-    }
+    if let Some(name) = flag { Ok(Some(name)) } else { environment.get("PAYMASTER_SPEC") }
 }
 
 /// Reads the file. Without a path, everything has its default. `spec` is the specification that the command names.

@@ -68,12 +68,8 @@ fn in_repository(path: &Path) -> Option<String> {
 /// The parts of a relative path that stays below its beginning, joined by `/`.
 fn relative(path: &Path) -> Option<String> {
     let parts = path.components().filter(|part| *part != Component::CurDir);
-    let names: Option<Vec<&str>> = parts
-        .map(|part| match part {
-            Component::Normal(name) => name.to_str(),
-            _ => None,
-        })
-        .collect();
+    let names: Option<Vec<&str>> =
+        parts.map(|part| if let Component::Normal(name) = part { name.to_str() } else { None }).collect();
     names.map(|names| names.join("/"))
 }
 

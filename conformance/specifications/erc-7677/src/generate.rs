@@ -174,10 +174,7 @@ fn operation(rng: &mut TestRng, version: EntryPointVersion, is_cheap: bool) -> M
     for (member, value) in GAS.into_iter().chain(FEES).zip(gas.into_iter().chain(fees)) {
         members[member] = json!(hex(value));
     }
-    match members {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
+    if let Value::Object(members) = members { members } else { Map::new() }
 }
 
 /// Makes an operation the listed one. A listed operation without a call calls nothing.

@@ -116,10 +116,7 @@ fn amount(rng: &mut TestRng, notation: boundary::Notation) -> String {
     if !rng.chance(3) {
         return text;
     }
-    match text.strip_prefix("0x") {
-        Some(digits) => format!("0x00{digits}"),
-        None => format!("00{text}"),
-    }
+    if let Some(digits) = text.strip_prefix("0x") { format!("0x00{digits}") } else { format!("00{text}") }
 }
 
 #[cfg(test)]

@@ -33,10 +33,7 @@ fn parse_member(json: &str) -> Option<U256> {
 
 /// Parses `0x` and hex digits, or decimal digits. Leading zeros are allowed, signs and spaces are not.
 fn parse_text(text: &str) -> Option<U256> {
-    match text.strip_prefix("0x") {
-        Some(digits) => parse_hex(digits),
-        None => parse_decimal(text),
-    }
+    if let Some(digits) = text.strip_prefix("0x") { parse_hex(digits) } else { parse_decimal(text) }
 }
 
 /// Number of hex digits that always fit into a `u64`.
