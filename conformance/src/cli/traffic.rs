@@ -38,7 +38,6 @@ use crate::{
 };
 
 /// The options for judging traffic, from arguments and configuration file.
-#[derive(Debug)]
 pub(crate) struct TrafficOptions {
     pub(crate) profile: TargetProfile,
     pub(crate) strictness: Strictness,

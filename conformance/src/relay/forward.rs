@@ -26,7 +26,6 @@ use paymaster_client::{
 use paymaster_exchange::{Failure, Part, Stage};
 
 /// The server to which requests are forwarded.
-#[derive(Debug)]
 pub(crate) struct Upstream {
     pub(crate) target: Target,
     /// What reaches it.

@@ -9,7 +9,6 @@ use paymaster_settings::{RunSetup, escape_controls, output::shell};
 const LONGEST: usize = 2_000;
 
 /// What of a command line may hold secrets.
-#[derive(Debug)]
 struct GivenTarget<'a> {
     /// The URL as it was given; none if the command line has none.
     url: Option<&'a str>,

@@ -14,7 +14,6 @@ use filedescriptor::{AsRawFileDescriptor as Stream, FileDescriptor as Original};
 const NULL: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
 
 /// Redirects standard output to the null device until it is dropped.
-#[derive(Debug)]
 pub(super) struct SilencedStdout(Option<Original>);
 
 impl SilencedStdout {

@@ -30,7 +30,6 @@ pub(super) enum Scale {
     Logarithmic,
 }
 
-#[derive(Debug)]
 pub(super) struct Plot {
     pub(super) title: &'static str,
     /// A sentence below the title.

@@ -11,7 +11,6 @@ use crate::{
 pub(super) const EXAMPLES: usize = 3;
 
 /// Wrong answers that break one rule at the same place, or that lack the same.
-#[derive(Debug)]
 pub(super) struct WrongGroup<'a> {
     /// The rule that they break.
     pub(super) rule: &'a str,

@@ -47,7 +47,6 @@ const UNACKNOWLEDGED: &str =
 const TOO_OLD: &str = "the master starts users of a worker that it did not acknowledge: it is older than Locust 2.10; use 2.15 or newer there";
 
 /// Why a connection ends.
-#[derive(Debug)]
 pub(super) enum Leaving {
     /// The master said `quit`, or a signal ended the worker.
     Done,

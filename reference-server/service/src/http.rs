@@ -29,7 +29,6 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What the connections of a server share.
-#[derive(Debug)]
 struct Server<S> {
     service: Arc<S>,
     observer: Observer,

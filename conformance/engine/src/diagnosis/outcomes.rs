@@ -102,7 +102,6 @@ pub struct Outcomes {
 }
 
 /// The judgements on one group, by its members. An empty one is filled by [`GroupOutcomes::judged`] and [`GroupOutcomes::broken`].
-#[derive(Debug)]
 pub(crate) struct GroupOutcomes {
     rules: Vec<Bits>,
     broken: Vec<(usize, Key)>,

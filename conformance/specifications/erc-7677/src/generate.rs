@@ -51,7 +51,6 @@ pub(crate) const fn of_a_sent_version(kind: Kind) -> Base {
 }
 
 /// Draws base requests. The same seed, target and sequence of bases give the same requests.
-#[derive(Debug)]
 pub(crate) struct Source {
     runner: TestRunner,
     target: Target,

@@ -23,7 +23,6 @@ use paymaster_settings::{
 };
 
 /// A report and the name of its column.
-#[derive(Debug)]
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) run: Report,

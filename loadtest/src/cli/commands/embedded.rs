@@ -44,7 +44,6 @@ impl DeviationArgs {
 }
 
 /// A running server. It ends when this is dropped.
-#[derive(Debug)]
 pub(crate) struct Embedded {
     /// Its URL.
     pub(crate) url: String,

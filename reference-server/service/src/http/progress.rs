@@ -23,7 +23,6 @@ enum Phase {
 }
 
 /// The timeouts of a connection in ticks. A timeout is thus exact to one tick.
-#[derive(Debug)]
 pub(super) struct TickBounds {
     period: Duration,
     head: u32,

@@ -16,7 +16,6 @@ use crate::paymaster::methods::ServedMethod;
 const MOST_VIOLATIONS: usize = 16;
 
 /// The content of the error for a refused request.
-#[derive(Debug)]
 pub(crate) struct Explanation<'a> {
     pub(crate) version: &'static str,
     /// JSON text of the id; none when it could not be read.

@@ -30,7 +30,6 @@ impl PolicyConfig {
 }
 
 /// The policy with its addresses parsed.
-#[derive(Debug)]
 pub(crate) struct Policy {
     denied_senders: HashSet<Address>,
     config: PolicyConfig,

@@ -60,7 +60,6 @@ const USD_DECIMALS: u32 = 8;
 const COIN_DECIMALS: u32 = 18;
 
 /// The supported tokens with their prices parsed.
-#[derive(Debug)]
 pub(crate) struct TokenTable(Vec<PricedToken>);
 
 impl TokenTable {
@@ -89,7 +88,6 @@ impl TokenTable {
 }
 
 /// A supported token, with the parts of a quote that never change precomputed.
-#[derive(Debug)]
 pub(crate) struct PricedToken {
     pub(crate) address: Address,
     /// `exchangeRate`: tokens for one coin, scaled by 10^18.
