@@ -264,7 +264,7 @@ impl<'l> Check<'l> {
         let embedded = matches!(self.judged, Judged::ReferenceServer);
         let (target, connector) = self.judged.route(of_profile)?;
         let (redacted, _) = shown_url(&target, &mut redactor, &of_profile.public_path_segments);
-        let shown = if is_in_process { target.url().to_owned() } else { redacted };
+        let shown = if is_in_process { target.url.clone() } else { redacted };
         let mut merged = self.merged;
         merged.jobs = merged.jobs.or(of_profile.concurrency);
         merged.rate = merged.rate.or(of_profile.requests_per_second);

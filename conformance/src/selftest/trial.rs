@@ -269,7 +269,7 @@ pub(super) async fn serve(
         let (target, connector) = reference_server(service).map_err(server_error)?;
         (None, Transport::new(target, limits, &[]).with_connector(connector))
     };
-    let url = transport.target.url().to_owned();
+    let url = transport.target.url.clone();
     let merged = RunArgs {
         common: CommonArgs { seed: Some(seed), ..CommonArgs::default() },
         cases: Some(cases),

@@ -277,7 +277,7 @@ impl RunState {
     /// Whether every iteration that was started, or was due in the open model, is finished.
     pub(crate) fn is_drained(&self) -> bool {
         let taken = self.iterations.load(Ordering::Acquire);
-        let is_due = |schedule: Arc<Schedule>| taken < schedule.total();
+        let is_due = |schedule: Arc<Schedule>| taken < schedule.total;
         let open =
             self.ended() == Some(EndReason::TimeElapsed) && self.settings.pacing.open().is_some_and(is_due);
         self.is_draining() && !open && self.busy.load(Ordering::Acquire) == 0
@@ -361,7 +361,7 @@ mod tests {
             add_arrivals(&mut series, &schedule, SECOND * 2, SECOND * 7);
             let arrivals: Vec<u64> = series.slots.iter().map(|slot| slot.arrivals).collect();
             assert_eq!(arrivals.len(), 5);
-            let measured = schedule.total() - schedule.due_before(SECOND * 2);
+            let measured = schedule.total - schedule.due_before(SECOND * 2);
             assert_eq!(arrivals.iter().sum::<u64>(), measured, "{arrivals:?}");
             // The ramp goes on in the first two measured seconds.
             assert!(arrivals[0] < arrivals[1] && arrivals[1] < arrivals[3] + 40, "{arrivals:?}");

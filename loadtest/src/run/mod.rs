@@ -75,7 +75,7 @@ pub async fn run(
     let mix = Mix::new(&options.scenario, &weights, &mut generator)?;
     check_limit(options.rate.as_ref(), limit, &mix)?;
     let pacing = pacing(options, limit, clock.length, target.seed());
-    model.arrivals_asked = pacing.open().map(|all| all.total() - all.due_before(clock.warm_up));
+    model.arrivals_asked = pacing.open().map(|all| all.total - all.due_before(clock.warm_up));
     let facts = facts(&target, &mix, options.judging, model);
     let run = Arc::new(RunState::new(
         RunSettings {

@@ -104,7 +104,7 @@ impl Service {
             quote_valid_seconds: config.quote_valid_seconds,
             paymaster_data: PaymasterData::new(&config.paymaster_data)?,
         };
-        let chain = Chain::new(&config.chain, settings.signer.sponsorship_paymaster())?;
+        let chain = Chain::new(&config.chain, settings.signer.sponsorship_paymaster)?;
         Ok(Self {
             settings,
             chain,
@@ -116,7 +116,7 @@ impl Service {
 
     /// The address, in hex, that signatures recover to.
     pub fn signer_address(&self) -> String {
-        self.settings.signer.address().to_string()
+        self.settings.signer.address.to_string()
     }
 
     /// The addresses of the supported tokens, in the order of the configuration.

@@ -38,7 +38,7 @@ type Driver = http1::Connection<TokioIo<TappedStream>, SentBody>;
 pub(crate) struct Connection {
     sender: Sender,
     driver: Option<Pin<Box<Driver>>>,
-    tap: Arc<Tap>,
+    pub(crate) tap: Arc<Tap>,
     /// Why the connection ended, where it ended with an error.
     pub(crate) error: Option<hyper::Error>,
     /// How many requests were sent over it.
@@ -95,11 +95,6 @@ impl Connection {
             Sender::Http1(_) => Protocol::Http1,
             Sender::Http2 { .. } => Protocol::Http2,
         }
-    }
-
-    /// What was read from the connection.
-    pub(crate) fn tap(&self) -> &Tap {
-        &self.tap
     }
 
     /// Waits until a request can be sent. False when the connection is closed.

@@ -299,7 +299,7 @@ impl PooledConnection {
     }
 
     fn timed_out(&self, after: Duration) -> Failure {
-        let tap = self.connection.as_ref().map(Connection::tap);
+        let tap = self.connection.as_ref().map(|connection| &*connection.tap);
         let waiting_for = tap.map_or(self.stage, |tap| diagnosis::waiting_for(self.stage, tap));
         Failure::Timeout { waiting_for, after }
     }
@@ -316,7 +316,7 @@ impl PooledConnection {
             let connection =
                 connected(&mut self.connection, transport, &mut self.stage, self.in_title_case).await?;
             let reused = connection.exchanges > 0;
-            let before = connection.tap().received();
+            let before = connection.tap.received();
             let protocol = connection.protocol();
             self.protocol = Some(protocol);
             self.stage = Stage::Head;
@@ -333,7 +333,7 @@ impl PooledConnection {
                 Err(cause)
                     if reused
                         && match protocol {
-                            Protocol::Http1 if connection.tap().received() > before => cause.is_canceled(),
+                            Protocol::Http1 if connection.tap.received() > before => cause.is_canceled(),
                             Protocol::Http1 => cause.is_canceled() || is_closed(&cause),
                             Protocol::Http2 => cause.is_closed() || cause.is_canceled(),
                         } =>
@@ -341,7 +341,7 @@ impl PooledConnection {
                     self.connection = None;
                     self.closed += 1;
                 }
-                Err(cause) => return Err(diagnosis::failure(&cause, connection.tap())),
+                Err(cause) => return Err(diagnosis::failure(&cause, &connection.tap)),
             }
         }
     }
@@ -351,7 +351,7 @@ impl PooledConnection {
         if let Some(connection) = &mut self.connection
             && !connection.settle().await
         {
-            diagnosis::surplus(connection.error.as_ref(), connection.tap())?;
+            diagnosis::surplus(connection.error.as_ref(), &connection.tap)?;
             self.connection = None;
         }
         Ok(())

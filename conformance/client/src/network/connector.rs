@@ -90,7 +90,7 @@ impl Connector {
     /// A connector for a target. `trust` matters for https:// only.
     pub fn new(target: &Target, trust: &Trust, proxies: &Proxies) -> Result<Self, ConnectError> {
         let mut connector = Self::direct(target);
-        if target.is_https() {
+        if target.is_https {
             let no_name =
                 |_| ConnectError::of("the host of the URL is no name that a certificate can be for");
             let name = ServerName::try_from(target.host.clone()).map_err(no_name)?;
@@ -136,7 +136,7 @@ impl Connector {
             *stage = Stage::Tunnel;
             stream = tunnel::open(stream, proxy, &self.target).await?;
         }
-        if !self.target.is_https() {
+        if !self.target.is_https {
             return Ok(plain(stream));
         }
         let unset = || ConnectError::of("TLS: no trusted certificates are set");
@@ -163,7 +163,7 @@ impl Connector {
     /// Whether requests are handed to an HTTP proxy with their whole URL. That is so for http:// targets; for https:// targets, and
     /// with a SOCKS proxy, there is a tunnel.
     pub fn forwards(&self) -> bool {
-        matches!(&self.proxy, Some(Proxy { kind: ProxyKind::Http { .. }, .. })) && !self.target.is_https()
+        matches!(&self.proxy, Some(Proxy { kind: ProxyKind::Http { .. }, .. })) && !self.target.is_https
     }
 
     /// The Proxy-Authorization of each request that is handed to a proxy with its whole URL.

@@ -27,7 +27,8 @@ const VARIABLES: [([&str; 2], SetProxy); 4] = [
 #[derive(Clone, Debug, Default)]
 pub struct Proxies {
     matcher: Option<Arc<Matcher>>,
-    secrets: Vec<String>,
+    /// The parts of the variables that must not stand in any output.
+    pub secrets: Vec<String>,
 }
 
 impl Proxies {
@@ -55,11 +56,6 @@ impl Proxies {
             is_set = true;
         }
         Ok(Self { matcher: is_set.then(|| Arc::new(builder.build())), secrets })
-    }
-
-    /// The parts of the variables that must not stand in any output.
-    pub fn secrets(&self) -> &[String] {
-        &self.secrets
     }
 
     /// The proxy for a target; none when the target is reached directly.
@@ -193,7 +189,7 @@ mod tests {
     #[test]
     fn credentials_are_secret_in_every_form() {
         let proxies = proxies(&[("http_proxy", "http://user:topsecret@p:1")]).unwrap();
-        assert_eq!(proxies.secrets(), ["user:topsecret", "dXNlcjp0b3BzZWNyZXQ=", "topsecret"]);
+        assert_eq!(proxies.secrets, ["user:topsecret", "dXNlcjp0b3BzZWNyZXQ=", "topsecret"]);
         let target = Target::parse("http://a.test/").unwrap();
         let proxy = proxies.for_target(&target).unwrap().unwrap();
         let ProxyKind::Http { authorization } = &proxy.kind else {

@@ -9,9 +9,10 @@ use hyper::{
 /// The URL of a target, in parts.
 #[derive(Clone, Debug)]
 pub struct Target {
-    url: String,
+    /// The URL as it was written, secrets included.
+    pub url: String,
     /// Whether the scheme is https.
-    https: bool,
+    pub is_https: bool,
     /// Host name or address, without brackets.
     pub(crate) host: String,
     /// Port, 80 (443 with https) where the URL names none.
@@ -42,8 +43,8 @@ impl Target {
         let malformed = |why: &str| UrlError::Malformed(why.to_owned());
         let no_scheme = "the URL has no scheme: write it whole, as in http://127.0.0.1:3000/rpc";
         let (scheme, rest) = url.split_once("://").ok_or_else(|| malformed(no_scheme))?;
-        let https = scheme.eq_ignore_ascii_case("https");
-        if !https && !scheme.eq_ignore_ascii_case("http") {
+        let is_https = scheme.eq_ignore_ascii_case("https");
+        if !is_https && !scheme.eq_ignore_ascii_case("http") {
             return Err(malformed("only http:// and https:// URLs can be tested"));
         }
         let rest = rest.split('#').next().unwrap_or_default();
@@ -61,7 +62,7 @@ impl Target {
         let bracketed = whole.host().unwrap_or_default();
         let host = bracketed.trim_start_matches('[').trim_end_matches(']');
         let port = match authority.strip_prefix(bracketed).unwrap_or_default() {
-            "" | ":" if https => Some(443),
+            "" | ":" if is_https => Some(443),
             "" | ":" => Some(80),
             text => text.trim_start_matches(':').parse().ok(),
         };
@@ -72,28 +73,18 @@ impl Target {
         }
         let authority = HeaderValue::from_str(authority.trim_end_matches(':'));
         let authority = authority.map_err(|_| malformed("the host of the URL is malformed"))?;
-        Ok(Self { url: url.to_owned(), https, host: host.to_owned(), port, path, authority })
-    }
-
-    /// The URL as it was written, secrets included.
-    pub fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// Whether the scheme is https.
-    pub fn is_https(&self) -> bool {
-        self.https
+        Ok(Self { url: url.to_owned(), is_https, host: host.to_owned(), port, path, authority })
     }
 
     /// `http` or `https`.
     pub fn scheme(&self) -> &'static str {
-        if self.https { "https" } else { "http" }
+        if self.is_https { "https" } else { "http" }
     }
 
     /// The whole URL, as a request to a proxy and a request of HTTP/2 carry it.
     pub(crate) fn absolute(&self) -> Uri {
         let mut parts = self.path.clone().into_parts();
-        parts.scheme = Some(if self.https { Scheme::HTTPS } else { Scheme::HTTP });
+        parts.scheme = Some(if self.is_https { Scheme::HTTPS } else { Scheme::HTTP });
         parts.authority = Authority::try_from(self.authority.as_bytes()).ok();
         // Authority and path were valid when the target was parsed, so this cannot fail.
         Uri::from_parts(parts).unwrap_or_else(|_| self.path.clone())

@@ -96,7 +96,7 @@ pub struct Outcomes {
     /// How often the sample was halved: 0 while every request is kept.
     halvings: u32,
     /// How many requests were judged in all, those that are not kept included.
-    all: u64,
+    pub all: u64,
     requests: BTreeMap<RequestPlace, JudgedRequest>,
     broken: BTreeMap<Key, BTreeSet<RequestPlace>>,
 }
@@ -176,11 +176,6 @@ impl Outcomes {
         }
         self.keep_the_sample();
         self.thin();
-    }
-
-    /// How many requests were judged in all, those that are not kept included.
-    pub fn all(&self) -> u64 {
-        self.all
     }
 
     /// The requests that are kept, in the order of the plan.
@@ -334,7 +329,7 @@ mod tests {
     fn a_run_of_any_length_keeps_an_even_sample_of_its_groups() {
         let outcomes = of_groups(0..200_000);
         assert!(outcomes.halvings > 0);
-        assert_eq!(outcomes.all(), 400_000);
+        assert_eq!(outcomes.all, 400_000);
         let kept = outcomes.requests().len();
         assert!((MOST_REQUESTS / 2..=MOST_REQUESTS).contains(&kept), "{kept}");
         for tenth in 0..10 {

@@ -205,7 +205,8 @@ impl Node {
 
 /// The strategy of a document.
 pub struct FromSchema {
-    document: &'static str,
+    /// The name of the schema document.
+    pub document: &'static str,
     node: Node,
 }
 
@@ -221,11 +222,6 @@ impl FromSchema {
             return Err(Unsupported(format!("no place of {name} fits the override {location:?}")));
         }
         Ok(Self { document: name, node })
-    }
-
-    /// The name of the schema document.
-    pub fn document(&self) -> &'static str {
-        self.document
     }
 
     /// Draws a value.

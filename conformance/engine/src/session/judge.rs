@@ -21,18 +21,14 @@ pub struct Judgement {
 /// Judges groups by a selection of the rules.
 #[derive(Clone, Debug)]
 pub struct Judge {
-    rules: Vec<&'static Rule>,
+    /// The rules it judges by.
+    pub rules: Vec<&'static Rule>,
 }
 
 impl Judge {
     /// A judge with these rules.
     pub fn new(rules: Vec<&'static Rule>) -> Self {
         Self { rules }
-    }
-
-    /// The rules it judges by.
-    pub fn rules(&self) -> &[&'static Rule] {
-        &self.rules
     }
 
     /// Judges a group and its exchanges, one exchange a member, in order. Rules that were not exercised are left out.

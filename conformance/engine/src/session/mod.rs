@@ -165,7 +165,7 @@ impl Session {
 
     /// The rules that judge.
     pub fn rules(&self) -> &[&'static Rule] {
-        self.judge.rules()
+        &self.judge.rules
     }
 
     /// What is known of the target.
@@ -417,7 +417,7 @@ impl Session {
         // still exist.
         let complete = cut_short.is_none() && !is_recorded && !self.shortened;
         let (mut rules, known) = self.tally.outcomes(
-            self.judge.rules(),
+            &self.judge.rules,
             &ending.findings,
             &*self.context,
             ending.known,
@@ -432,7 +432,7 @@ impl Session {
             end,
             no_result: self.tally.is_without_result(),
             has_unjudged_answers: !unjudged_answers.is_empty(),
-            left_out: specification.left_out(self.judge.rules()),
+            left_out: specification.left_out(&self.judge.rules),
         };
         let mut unjudged = self.unjudged;
         unjudged.extend(unjudged_answers);

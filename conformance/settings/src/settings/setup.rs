@@ -147,11 +147,11 @@ impl Setup {
         for secret in self.headers.iter().flat_map(Header::secrets) {
             redactor.hide_header(secret);
         }
-        for secret in self.proxies.secrets() {
+        for secret in &self.proxies.secrets {
             redactor.hide(secret);
         }
         let (shown, is_whole) = shown_url(target, &mut redactor, &self.profile.target.public_path_segments);
-        let (curl_options, connection_warnings) = trust_notes(&self.merged.common.trust, target.is_https());
+        let (curl_options, connection_warnings) = trust_notes(&self.merged.common.trust, target.is_https);
         let shown_target = ShownTarget {
             literal: is_whole.then(|| shown.clone()),
             shown,

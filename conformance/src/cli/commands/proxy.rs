@@ -39,12 +39,12 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
     let url = url.ok_or("there is no upstream: give --upstream URL, or set PAYMASTER_URL")?.to_owned();
     let target = Target::parse(&url).map_err(|cause| format!("--upstream: {cause}"))?;
     let proxies = Proxies::of(environment)?;
-    for secret in proxies.secrets() {
+    for secret in &proxies.secrets {
         options.redactor.hide(secret);
     }
     let connector = Connector::new(&target, &args.trust.trust(), &proxies)?;
     let mut place = options.place(&url)?;
-    (place.curl_options, place.connection_warnings) = trust_notes(&args.trust, target.is_https());
+    (place.curl_options, place.connection_warnings) = trust_notes(&args.trust, target.is_https);
     let limits = Limits { timeout: args.timeout.unwrap_or(Limits::default().timeout), ..Limits::default() };
     let is_loopback = target.is_loopback();
     let (relayed, receiver) = mpsc::channel(QUEUE_LENGTH);

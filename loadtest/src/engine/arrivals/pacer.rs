@@ -53,7 +53,7 @@ fn add_permits(run: &RunState) {
     let mut added = 0;
     while !run.is_over() {
         let schedule = timetable.current();
-        if added >= schedule.total() {
+        if added >= schedule.total {
             // A Locust master can still give more users to a worker, and with them more arrivals.
             if run.is_draining() {
                 return;

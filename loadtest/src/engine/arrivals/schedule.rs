@@ -51,7 +51,8 @@ impl Segment {
 #[must_use]
 pub struct Schedule {
     segments: Vec<Segment>,
-    total: u64,
+    /// The number of arrivals.
+    pub total: u64,
     /// Arrivals at random; none for arrivals at regular distances.
     random: Option<Arc<PoissonArrivals>>,
 }
@@ -130,11 +131,6 @@ impl Schedule {
         }
         self.total = whole((self.expected() - 1e-6).max(0.0).ceil());
         self
-    }
-
-    /// The number of arrivals.
-    pub fn total(&self) -> u64 {
-        self.total
     }
 
     /// When arrival `index` (from 0) is due, after the start; `None` after the last one.
@@ -293,12 +289,12 @@ mod tests {
         for rate in [0.5, 1.0, 3.0, 500.0, 30_000.0] {
             let schedule = Schedule::constant(rate, SECOND * 60);
             #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-            let total = schedule.total() as f64;
+            let total = schedule.total as f64;
             assert!((total - rate * 60.0).abs() < 1.0, "{rate}: {total}");
             assert_eq!(schedule.due(0), Some(Duration::ZERO));
-            let last = schedule.due(schedule.total() - 1).unwrap();
+            let last = schedule.due(schedule.total - 1).unwrap();
             assert!(last < SECOND * 60);
-            assert_eq!(schedule.due(schedule.total()), None);
+            assert_eq!(schedule.due(schedule.total), None);
         }
     }
 
@@ -311,7 +307,7 @@ mod tests {
         ];
         for schedule in shapes {
             let mut last = Duration::ZERO;
-            for index in 0..schedule.total() {
+            for index in 0..schedule.total {
                 let due = schedule.due(index).unwrap();
                 assert!(due >= last, "{index}");
                 last = due;
@@ -320,14 +316,14 @@ mod tests {
                     assert!(schedule.due_by(before) <= index + 1, "{index}");
                 }
             }
-            assert_eq!(schedule.due_by(SECOND * 1_000), schedule.total());
+            assert_eq!(schedule.due_by(SECOND * 1_000), schedule.total);
         }
     }
 
     #[test]
     fn a_ramp_has_half_of_the_arrivals_of_its_final_rate() {
         let ramp = Schedule::new(0.0, &[(1_000.0, SECOND * 10)]);
-        assert_eq!(ramp.total(), 5_000);
+        assert_eq!(ramp.total, 5_000);
         // A quarter of the arrivals is due in half of the time.
         assert!(ramp.due_by(SECOND * 5).abs_diff(1_250) <= 1);
     }
@@ -337,15 +333,15 @@ mod tests {
         let plain = Schedule::constant(10.0, SECOND * 2);
         for part in [0.0, 0.25, 0.999] {
             let shifted = plain.clone().shifted(part);
-            assert_eq!(shifted.total(), plain.total(), "{part}");
-            for index in 0..shifted.total() {
+            assert_eq!(shifted.total, plain.total, "{part}");
+            for index in 0..shifted.total {
                 let due = |schedule: &Schedule| schedule.due(index).unwrap().as_secs_f64();
                 let late = due(&shifted) - due(&plain);
                 assert!((late - part / 10.0).abs() < 1e-6, "{part}: {index}");
                 assert_eq!(shifted.due_by(shifted.due(index).unwrap()), index + 1);
             }
         }
-        assert_eq!(Schedule::new(0.0, &[]).shifted(0.5).total(), 0);
+        assert_eq!(Schedule::new(0.0, &[]).shifted(0.5).total, 0);
     }
 
     #[test]
@@ -355,16 +351,16 @@ mod tests {
         // 4,000 in the ramp and 8,000 after it, each within five standard deviations.
         let ramp = schedule.due_by(SECOND * 20);
         assert!(ramp.abs_diff(4_000) < 5 * 64, "{ramp}");
-        assert!((schedule.total() - ramp).abs_diff(8_000) < 5 * 90, "{}", schedule.total());
+        assert!((schedule.total - ramp).abs_diff(8_000) < 5 * 90, "{}", schedule.total);
         let mut last = Duration::ZERO;
-        for index in 0..schedule.total() {
+        for index in 0..schedule.total {
             let due = schedule.due(index).unwrap();
             assert!(due >= last && due <= SECOND * 40, "{index}");
             assert!(schedule.due_by(due) > index, "{index}");
             last = due;
         }
-        assert_eq!(schedule.due(schedule.total()), None);
-        assert_eq!(schedule.due_by(SECOND * 99), schedule.total());
+        assert_eq!(schedule.due(schedule.total), None);
+        assert_eq!(schedule.due_by(SECOND * 99), schedule.total);
     }
 
     #[test]
@@ -379,7 +375,7 @@ mod tests {
                 (10.0, SECOND),
             ],
         );
-        assert_eq!(spike.total(), 120);
+        assert_eq!(spike.total, 120);
         assert_eq!(spike.due_before(SECOND * 2) - spike.due_before(SECOND), 100);
         assert_eq!(spike.due_before(Duration::ZERO), 0);
     }

@@ -52,7 +52,7 @@ pub(super) async fn serve<S: Respond>(
             }),
         );
     let mut connection = pin!(shutdown.watch(connection));
-    let mut ticks = tokio::time::interval(tick_bounds.period());
+    let mut ticks = tokio::time::interval(tick_bounds.period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {

@@ -24,7 +24,8 @@ enum Phase {
 
 /// The timeouts of a connection in ticks. A timeout is thus exact to one tick.
 pub(super) struct TickBounds {
-    period: Duration,
+    /// The time between two ticks.
+    pub(super) period: Duration,
     head: u32,
     idle: u32,
     total: u32,
@@ -45,11 +46,6 @@ impl TickBounds {
             u32::try_from(ticks).unwrap_or(u32::MAX)
         };
         Self { period, head: ticks(head), idle: ticks(idle), total: ticks(total) }
-    }
-
-    /// The time between two ticks.
-    pub(super) const fn period(&self) -> Duration {
-        self.period
     }
 }
 
@@ -147,7 +143,7 @@ mod tests {
             ..Bounds::default()
         };
         let ticks = TickBounds::new(&bounds);
-        assert_eq!(ticks.period(), Duration::from_millis(25));
+        assert_eq!(ticks.period, Duration::from_millis(25));
         let lasts = |progress: &Progress| (1..1000).find(|_| progress.tick(&ticks).is_err());
         let progress = Progress::default();
         assert_eq!(lasts(&progress), Some(41));

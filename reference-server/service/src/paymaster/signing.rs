@@ -80,9 +80,11 @@ const VALID_AFTER: U48 = U48::ZERO;
 /// Writes and signs `paymasterAndData`.
 pub(crate) struct Signer {
     key: Option<SigningKey>,
-    address: Address,
-    chain_id: U256,
-    sponsorship_paymaster: Address,
+    /// The address that the signatures recover to.
+    pub(crate) address: Address,
+    /// The id of the chain on which signatures are valid.
+    pub(crate) chain_id: U256,
+    pub(crate) sponsorship_paymaster: Address,
     token_paymaster: Address,
     valid_seconds: u64,
     /// A well-formed signature of nothing, without a zero byte, so that it costs as much gas as any other.
@@ -111,16 +113,6 @@ impl Signer {
             token_paymaster: configured_address("signing.token_paymaster", &config.token_paymaster)?,
             valid_seconds: config.valid_seconds,
         })
-    }
-
-    /// The address that the signatures recover to.
-    pub(crate) const fn address(&self) -> Address {
-        self.address
-    }
-
-    /// The address of the sponsorship paymaster.
-    pub(crate) const fn sponsorship_paymaster(&self) -> Address {
-        self.sponsorship_paymaster
     }
 
     /// Whether signatures are made; otherwise their bytes are zero.

@@ -137,7 +137,7 @@ impl Strategy for Requests {
 
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
         let no_requests = |cause: NoRequests| Reason::from(cause.to_string());
-        let document = self.schema().map_err(no_requests)?.document();
+        let document = self.schema().map_err(no_requests)?.document;
         let drawn = self.draw(runner).map_err(no_requests)?;
         let context = Rc::clone(&self.context);
         let promised = promise(&context, &drawn);
@@ -254,7 +254,7 @@ fn usable(context: &Context, wanted: Base) -> Result<FromSchema, NoRequests> {
     let strategy =
         schema(context, wanted).map_err(NoRequests::Unsupported)?.ok_or(NoRequests::NothingListed)?;
     let sample = strategy.draw(&mut runner(0)).map_err(NoRequests::Rejected)?;
-    let is_valid = validator_for(strategy.document()).is_some_and(|schema| schema.is_valid(&sample));
+    let is_valid = validator_for(strategy.document).is_some_and(|schema| schema.is_valid(&sample));
     if is_valid { Ok(strategy) } else { Err(NoRequests::Invalid) }
 }
 

@@ -62,7 +62,7 @@ fn found(relation: &str, id: &str, of_variant: &Result<&str, Failure>) -> Vec<Vi
         .collect();
     let rule = SPECIFICATION.find_rule(id).expect("it is one of ours");
     let judge = Judge::new(vec![rule]);
-    assert_eq!(judge.rules()[0].id, id);
+    assert_eq!(judge.rules[0].id, id);
     let judgements = judge.group(&group, &exchanges, &Context::default());
     assert!(judgements.len() <= 1);
     judgements.into_iter().flat_map(|judgement| judgement.report.violations).collect()

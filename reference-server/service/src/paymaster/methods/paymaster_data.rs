@@ -106,9 +106,9 @@ impl PaymasterCall<'_> {
         if !settings.paymaster_data.serves(params.entry_point) {
             return invalid("/params/1", "is the address of no EntryPoint that this service serves");
         }
-        if params.chain_id.0 != settings.signer.chain_id() {
+        if params.chain_id.0 != settings.signer.chain_id {
             let reason =
-                format!("must be {:#x}: this service belongs to one chain", settings.signer.chain_id());
+                format!("must be {:#x}: this service belongs to one chain", settings.signer.chain_id);
             return invalid("/params/2", &reason);
         }
         if params.has_init_code {

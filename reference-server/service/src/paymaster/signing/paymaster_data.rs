@@ -137,11 +137,6 @@ impl Signer {
         }
     }
 
-    /// The id of the chain on which signatures are valid.
-    pub(crate) const fn chain_id(&self) -> U256 {
-        self.chain_id
-    }
-
     /// Appends the hex digits of data that cost as much gas as the final ones: no byte is zero that may be another.
     pub(crate) fn write_stub_data(&self, out: &mut Vec<u8>, offer: &Offer<'_>) {
         write_digits(out, &[&offer.terms(U48::MAX), &self.stub_signature]);

@@ -133,7 +133,7 @@ fn a_run_keeps_which_requests_each_rule_judged() {
     assert_eq!(broken_at(&version), [RequestPlace { group: 7, member: 2 }]);
     // Two violations at one place of one answer are one answer.
     assert_eq!(tally.seen()[0].1.times, 1);
-    assert_eq!(outcomes.all(), 6);
+    assert_eq!(outcomes.all, 6);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn what_discovery_breaks_counts_and_is_no_part_of_the_plan() {
     let first = Group { relation: &DISCOVERY, ..group(0, 1) };
     assert_eq!(added_group(&mut tally, &first, &[result()], wrong()), [ID]);
     assert_eq!(outcome(&tally, ID, &KnownFailureList::default(), &[]).broken, 1);
-    assert_eq!(tally.requests().all(), 0, "requests that cannot be made again from the seed");
+    assert_eq!(tally.requests().all, 0, "requests that cannot be made again from the seed");
     // The request of the plan is shown, although it came later.
     added(&mut tally, 5, &[result()], wrong());
     let (_, seen) = tally.seen()[0];
