@@ -3,9 +3,11 @@
 //! It is read from the bytes that came and the bytes that went, after the response is made: serving does not depend on it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use paymaster_schemas::Mode;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::message::error_codes::ErrorCode;
 use crate::message::request::pair_of;
@@ -51,8 +53,8 @@ const LONGEST_NAME: usize = 64;
 
 /// The calls in the body of a POST request; `response` is the body of its response.
 pub(crate) fn calls(request: &[u8], response: Option<&[u8]>) -> Vec<Call> {
-    let request: Value = serde_json::from_slice(request).unwrap_or_default();
-    let response: Option<Value> = response.map(|text| serde_json::from_slice(text).unwrap_or_default());
+    let request = read(request, request_of);
+    let response = response.map(|text| read(text, response_of));
     match (&request, response) {
         (Value::Array(requests), Some(Value::Array(mut responses))) => {
             // Notifications come last, so that they do not take the response to a request whose id is not valid.
@@ -75,6 +77,53 @@ pub(crate) fn calls(request: &[u8], response: Option<&[u8]>) -> Vec<Call> {
         // A batch that is refused as a whole gets one error.
         (request, response) => vec![call(request, response.as_ref())],
     }
+}
+
+/// What `of` takes of a JSON text, or of each element where it is an array. Reading whole bodies would cost as much as serving them.
+fn read(text: &[u8], of: fn(&str) -> Value) -> Value {
+    let Ok(text) = str::from_utf8(text) else { return Value::Null };
+    match serde_json::from_str::<Vec<&RawValue>>(text) {
+        Ok(elements) => elements.into_iter().map(|element| of(element.get())).collect(),
+        Err(_) => of(text),
+    }
+}
+
+/// What tells the method, the mode and the id of a request.
+fn request_of(text: &str) -> Value {
+    skimmed(text, |name, value| match name {
+        "id" | "method" => whole(value),
+        "params" => {
+            let params: Vec<&RawValue> = serde_json::from_str(value).ok()?;
+            let mode = skimmed(params.get(1)?.get(), |name, value| {
+                if matches!(name, "mode" | "tokenInfo") { whole(value) } else { None }
+            });
+            Some(vec![Value::Null, mode].into())
+        }
+        _ => None,
+    })
+}
+
+/// What tells the outcome of a response, and to which request it is.
+fn response_of(text: &str) -> Value {
+    skimmed(text, |name, value| match name {
+        "id" | "error" => whole(value),
+        "result" => {
+            Some(skimmed(value, |name, value| if name == "paymasterAndData" { whole(value) } else { None }))
+        }
+        _ => None,
+    })
+}
+
+/// The members that are taken of an object; another value as it is, and null where the text is no JSON.
+fn skimmed(text: &str, take: impl Fn(&str, &str) -> Option<Value>) -> Value {
+    let Ok(members) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(text) else {
+        return whole(text).unwrap_or_default();
+    };
+    members.iter().filter_map(|(name, value)| Some((name.as_ref(), take(name, value.get())?))).collect()
+}
+
+fn whole(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
 }
 
 fn is_notification(request: &Value) -> bool {
@@ -139,6 +188,36 @@ mod tests {
         assert_eq!(outcomes(&request, None), ["no-response"; 4]);
         let refused = json!({ "id": null, "error": { "code": -32600 } });
         assert_eq!(outcomes(&request, Some(refused)), ["invalid-request"]);
+    }
+
+    #[test]
+    fn a_call_is_told_from_what_its_text_says_of_it() {
+        for (request, method, mode) in [
+            (
+                r#"{"id":1,"method":"pm_getFeeQuoteOrData","params":[{},{"mode":"ERC20"}]}"#,
+                "pm_getFeeQuoteOrData",
+                "ERC20",
+            ),
+            (
+                r#"{"method":"pm_getFeeQuoteOrData","params":[[],{"tokenInfo":{"a":1}}]}"#,
+                "pm_getFeeQuoteOrData",
+                "ERC20",
+            ),
+            (
+                r#" {"m\u0065thod":"pm_sponsorUserOperation","params":[1,{"mode":"SPONSORSHIP"},2]}"#,
+                "pm_sponsorUserOperation",
+                "SPONSORED",
+            ),
+            (r#"{"method":"pm_getPaymasterData","params":[{},"0x",1]}"#, "pm_getPaymasterData", "none"),
+            (r#"{"method":"other","method":"eth_call"}"#, "\"eth_call\"", "none"),
+            (r#"{"method":7}"#, "none", "none"),
+            ("7", "none", "none"),
+            ("{", "none", "none"),
+        ] {
+            let [call] = &*calls(request.as_bytes(), None) else { panic!("one call") };
+            let own = call.mode.map_or("none", |mode| mode.into_str());
+            assert_eq!((&*call.method.to_string(), own), (method, mode), "{request}");
+        }
     }
 
     #[test]
