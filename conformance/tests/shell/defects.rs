@@ -45,21 +45,6 @@ fn two_members_that_are_wrong_in_every_answer_are_two_defects() {
     }
 }
 
-/// No member of a long request decides, and all of the run together show what does.
-#[test]
-fn the_bytes_of_a_request_are_a_cause_where_they_tell_all_wrong_ones_of_the_run_from_all_right_ones() {
-    let server = Server::hooked(|_, request, response| {
-        if request.len() > 3_000 { response.map(|_| b"{}".as_slice().into()) } else { response }
-    });
-    let folder = tempdir().unwrap();
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--report", "json=r.json"]);
-    assert_eq!(code, 1, "{out}{err}");
-    let report: Value = serde_json::from_slice(&fs::read(folder.path().join("r.json")).unwrap()).unwrap();
-    let cause = &report["defects"][0]["cause"];
-    let text = crate::flat(&out);
-    assert!(cause["kind"] == "amount" && text.contains(" bytes or more, and for none of "), "{cause} {out}");
-}
-
 /// An answer that is wrong as a whole breaks many rules and is one thing to repair.
 #[test]
 fn an_answer_that_is_wrong_as_a_whole_is_one_defect() {

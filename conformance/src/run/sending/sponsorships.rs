@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher},
-    iter, mem,
+    iter,
     sync::Arc,
     time::SystemTime,
 };
@@ -32,6 +32,9 @@ const FEWEST_REFUSALS: u64 = 3;
 /// JSON-RPC's code of an internal error: the service failed. A malformed request has codes of its own.
 const INTERNAL_ERROR: i64 = -32_603;
 
+/// One in so many malformed calls may get another error than the others: some were in flight when the target failed.
+const FEW: u64 = 8;
+
 /// What a run may ask its target to pay for: as the profile says, and less than everything where the target is not on this machine.
 pub(crate) fn limits_of(settings: &Settings) -> SpendingLimits {
     let stated = settings.profile.spending_limits();
@@ -57,9 +60,10 @@ pub(crate) struct Sponsorships {
     until_granted: u64,
     /// When a request that was granted was sent, and what it cost; only those after which no request of at least that cost was granted.
     last_granted: Vec<(SystemTime, Wei)>,
-    /// How many requests that are no valid calls got an internal error: until the last grant, and since.
-    failed_until_granted: u64,
-    failed: u64,
+    /// When the last grant came.
+    last_grant: Option<SystemTime>,
+    /// When each error for a malformed call came, and whether it was an internal one.
+    malformed: Vec<(SystemTime, bool)>,
     /// What became of each operation that was granted, where the target may refuse it later.
     operations: HashMap<OperationHash, Repeats>,
 }
@@ -113,8 +117,8 @@ impl Sponsorships {
             answered: 0,
             until_granted: 0,
             last_granted: Vec::new(),
-            failed_until_granted: 0,
-            failed: 0,
+            last_grant: None,
+            malformed: Vec::new(),
             operations: HashMap::new(),
         }
     }
@@ -138,7 +142,7 @@ impl Sponsorships {
     pub(super) fn settle(&mut self, reserved: Spending, exchanges: &[Exchange]) {
         let mut granted = Spending::default();
         for exchange in exchanges {
-            self.failed += u64::from(self.fails_malformed(exchange));
+            self.count_malformed(exchange);
             // Which answer of a batch is to which call may not be certain.
             let is_alone = !exchange.request.starts_with(b"[");
             for asked in self.answers(exchange) {
@@ -147,7 +151,7 @@ impl Sponsorships {
                     granted = granted.plus(asked.spending);
                     if is_alone {
                         self.until_granted = self.answered;
-                        self.failed_until_granted += mem::take(&mut self.failed);
+                        self.last_grant = self.last_grant.max(exchange.received);
                         let sent = exchange.received.and_then(|received| received.checked_sub(exchange.took));
                         self.grant(sent, asked.spending.cost);
                     }
@@ -304,21 +308,33 @@ impl Sponsorships {
         })
     }
 
-    /// What the refusals at the end of a run may be beside a spent budget: from then on, requests that are malformed got an internal error too,
-    /// and never before. None where a budget is all that they show.
+    /// What the refusals at the end of a run may be beside a spent budget: from then on all that is malformed got an internal error too, and
+    /// hardly ever before. None where a budget is all that they show.
     pub(crate) fn failure(&self) -> Option<&'static str> {
-        let fails_all = self.failed >= FEWEST_REFUSALS && self.failed_until_granted == 0;
+        let of = |is_since: bool| {
+            let errors =
+                self.malformed.iter().filter(move |(came, _)| (Some(*came) > self.last_grant) == is_since);
+            errors.fold([0, 0], |[internal, other], (_, is_internal)| {
+                [internal + u64::from(*is_internal), other + u64::from(!is_internal)]
+            })
+        };
+        let ([before, before_other], [since, since_other]) = (of(false), of(true));
+        let fails_all =
+            since >= FEWEST_REFUSALS && FEW * since_other <= since && FEW * before <= before_other;
         fails_all.then_some(
-            "error -32603 for all that was sent, malformed requests too, which had other errors before: the target failed, or it \
+            "error -32603 for every call, malformed ones too, which had other errors before: the target failed, or it \
              reports a spent budget so",
         )
     }
 
-    /// Whether an exchange is an internal error in answer to a request that is no valid call.
-    fn fails_malformed(&self, exchange: &Exchange) -> bool {
-        let is_internal =
-            Answer::of(exchange).error().is_some_and(|error| error["code"].as_i64() == Some(INTERNAL_ERROR));
-        is_internal && ParsedRequest::read(&exchange.request, self.specification).valid_call().is_none()
+    fn count_malformed(&mut self, exchange: &Exchange) {
+        let answer = Answer::of(exchange);
+        let request = ParsedRequest::read(&exchange.request, self.specification);
+        if let (Some(error), Some(came)) = (answer.error(), exchange.received)
+            && matches!(&*request, ParsedRequest::Call(call) if !call.valid)
+        {
+            self.malformed.push((came, error["code"].as_i64() == Some(INTERNAL_ERROR)));
+        }
     }
 
     /// Whether more answers would tell whether a budget is spent: the target sponsored nothing since this refusal, which may be chance.
