@@ -1,4 +1,4 @@
-//! Whole requests of this specification: [`requests()`] is the strategy for a target, and [`source`] draws the requests of a run with it.
+//! Whole requests of this specification: [`requests()`] is the strategy for a target, and [`Source`] draws the requests of a run with it.
 
 mod operation;
 pub mod requests;
