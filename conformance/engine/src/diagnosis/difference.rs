@@ -19,8 +19,8 @@ pub struct Difference {
     pub failing: Option<Value>,
     /// The value in the request that does not break it; none where the member is missing there.
     pub passing: Option<Value>,
-    /// The member, as a JSON pointer, of which the amount is the same in the failing request, and not in the passing one, where that decides and
-    /// not the values.
+    /// Another member, as a JSON pointer, where it decides that both have the same amount: in the failing request they do, in the passing one they
+    /// do not.
     pub equal_to: Option<String>,
     /// The specification of the request.
     pub specification: &'static Specification,

@@ -45,7 +45,7 @@ impl<'a> RequestedTokens<'a> {
 }
 
 /// How many tokens a quote request names: supported and not supported ones as far as that is known, all, and those both preferred and listed.
-/// Those listed come last.
+/// Last, the tokens in the list alone.
 pub fn counts(request: &Value, knowledge: &dyn Knowledge) -> Vec<(Counted, usize)> {
     let tokens = RequestedTokens::read(&request["params"][1]["tokenInfo"]);
     let (named, context) = (tokens.quoted(), Context::of(knowledge));

@@ -32,7 +32,7 @@ const FEWEST_REFUSALS: u64 = 3;
 /// JSON-RPC's code of an internal error: the service failed. A malformed request has codes of its own.
 const INTERNAL_ERROR: i64 = -32_603;
 
-/// One in so many malformed calls may get another error than the others: some were in flight when the target failed.
+/// One in so many malformed calls may have another error than the others: some were in flight when the target failed.
 const FEW: u64 = 8;
 
 /// What a run may ask its target to pay for: as the profile says, and less than everything where the target is not on this machine.
@@ -308,8 +308,8 @@ impl Sponsorships {
         })
     }
 
-    /// What the refusals at the end of a run may be beside a spent budget: from then on all that is malformed got an internal error too, and
-    /// hardly ever before. None where a budget is all that they show.
+    /// Why the refusals at the end of a run may show a target that failed, and not only a spent budget: since then, malformed calls got an internal
+    /// error, and other errors before. None where they got what they got before.
     pub(crate) fn failure(&self) -> Option<&'static str> {
         let of = |is_since: bool| {
             let errors =
@@ -322,11 +322,12 @@ impl Sponsorships {
         let fails_all =
             since >= FEWEST_REFUSALS && FEW * since_other <= since && FEW * before <= before_other;
         fails_all.then_some(
-            "error -32603 for every call, malformed ones too, which had other errors before: the target failed, or it \
-             reports a spent budget so",
+            "refused since the target sponsored last; nearly all malformed calls got -32603 since then, and hardly any before: \
+             the target failed, or its budget is spent",
         )
     }
 
+    /// Remembers the error for a malformed call.
     fn count_malformed(&mut self, exchange: &Exchange) {
         let answer = Answer::of(exchange);
         let request = ParsedRequest::read(&exchange.request, self.specification);
