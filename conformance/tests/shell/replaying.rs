@@ -710,28 +710,6 @@ fn a_defect_of_other_calls_is_not_taken_for_the_one_of_the_file() {
     assert!(code == 0 && out.contains("FIXED"), "{out}{err}");
 }
 
-/// The target knows the senders of the run, and a request that is wrong for a new sender alone is right for those.
-#[test]
-fn senders_that_the_target_knows_prove_nothing_where_an_earlier_request_makes_the_answer_right() {
-    let folder = tempdir().unwrap();
-    let quoted = Mutex::new(std::collections::HashSet::new());
-    let server = Server::changing(move |_, request, answer| {
-        let sender = request["params"][0]["sender"].as_str().unwrap_or_default().to_lowercase();
-        if request["method"] == "pm_getFeeQuoteOrData" {
-            quoted.lock().unwrap().insert(sender);
-        } else if request["params"][1]["mode"] == "ERC20"
-            && answer["result"].is_object()
-            && !quoted.lock().unwrap().contains(&sender)
-        {
-            answer["result"] = Value::Null;
-        }
-    });
-    let out = check(folder.path(), &[&server.url()]);
-    assert!(out.contains("only without an earlier pm_getFeeQuoteOrData with the same sender"), "{out}");
-    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
-    assert!(code == 1 && out.contains("STILL THERE") && !out.contains("FIXED"), "{out}{err}");
-}
-
 /// A server that writes MODE in lower case when it sponsors, once it has given a quote for tokens.
 fn wrong_after_a_quote() -> Server {
     let has_quoted = AtomicBool::new(false);
