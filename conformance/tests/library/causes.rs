@@ -29,6 +29,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("signature-required", "wrong without signature"),
     ("id-cut-in-errors", "wrong with id"),
     ("answers-cross", "only while other requests are in flight"),
+    ("quote-of-the-sender-under-load", "only while other requests are in flight"),
     ("charset-refused", "with the request header content-type: application/json; charset=utf-8, right"),
     ("expiry-duration-refused", "wrong with expiryDuration"),
     ("equal-fees-refused", "wrong with maxFeePerGas equal to maxPriorityFeePerGas"),

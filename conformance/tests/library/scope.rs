@@ -213,6 +213,7 @@ const NEEDS_HTTP: &[&str] = &[
     "quotes-expired-minutes-ago",
     "answers-cross",
     "sender-lost-under-load",
+    "quote-of-the-sender-under-load",
     "gzip-unannounced",
     "half-after-idle",
     "refused-sender-forbidden",

@@ -105,13 +105,14 @@ pub fn defects(
     defects
 }
 
-/// Findings that fail a run come first, then those of every answer, those of well-formed requests, those whose cause is one member, those with
-/// few requests, and short ones.
-fn rank(finding: &Finding, number: usize) -> ([bool; 5], [usize; 3]) {
+/// Findings that fail a run come first, then those with a cause, those of every answer, those of well-formed requests, those whose cause is one
+/// member, those with few requests, and short ones.
+fn rank(finding: &Finding, number: usize) -> ([bool; 6], [usize; 3]) {
     let members = &finding.group.members;
     let bytes = members.iter().map(|member| member.body.len()).sum();
     let sort = [
         !fails_the_run(finding.basis, false),
+        finding.cause.is_none(),
         finding.is_flaky(),
         !matches!(&finding.cause, Some(Cause::Every { .. })),
         finding.pair.is_none(),

@@ -7,15 +7,16 @@ use paymaster_engine::{
     cases::case::{Group, Order},
     diagnosis::{
         cause::{Cause, Contrast},
+        difference::Difference,
         fewest::Fewest,
         finding::Finding,
     },
-    session::recheck::Outcome,
+    session::{examples::Example, recheck::Outcome},
 };
 use paymaster_exchange::{HeaderLine, HeaderSet, PLAIN_HEADERS};
 use tokio::time::Instant;
 
-use super::{Diagnosis, Search};
+use super::{Diagnosis, Search, parsed, with_body};
 use crate::run::confirming::{
     resend::Reproduction,
     shrink::{MISSED_STEP, MOST_TRIES, Shrinker, Shrunk, tries_for},
@@ -62,8 +63,11 @@ impl Search<'_> {
             let is_right_alone = needed.is_some_and(|needed| sent >= needed);
             return if is_right_alone { self.concurrency().await } else { None };
         }
+        if broken == sent {
+            return self.company_of_its_own().await;
+        }
         // One wrong answer is no share: what came before it may decide.
-        if broken == sent || broken == 1 {
+        if broken == 1 {
             return None;
         }
         // Any request of the group may have broken a rule about single requests: alone, each breaks it less often.
@@ -113,14 +117,33 @@ impl Search<'_> {
         shrinker.shrink(original, &mut self.budget).await
     }
 
+    /// Other requests of the run, each also with the party of the finding's requests: a target confuses requests of one method most easily,
+    /// and those of one party.
+    fn company(&self) -> Vec<Group> {
+        let mut examples = self.material.session.examples_of_any_rule();
+        examples.retain(|example| example.group.members.len() == 1);
+        let party = self.places().party;
+        let own = self.subject().value(&self.finding.group);
+        let own = own.and_then(|own| own.pointer(party).cloned());
+        let specification = self.resender.context.specification();
+        let same_party = Difference::new(party, None, own, specification);
+        let of_party =
+            |group: &Group| with_body(group, 0, &same_party.applied(&parsed(group.members.first()?)?)?);
+        let mut places = [0, 0];
+        examples.sort_by_cached_key(|example| {
+            let place = &mut places[usize::from(example.pair == self.finding.pair)];
+            *place += 1;
+            *place
+        });
+        let both = |example: &Example| [Some(Group::clone(&example.group)), of_party(&example.group)];
+        examples.iter().flat_map(both).flatten().collect()
+    }
+
     /// Whether the rule is broken while other requests are in flight: copies of the group, and other requests of the run. Sent alone, it
     /// held.
     async fn concurrency(&mut self) -> Option<Diagnosis> {
-        let mut examples = self.material.session.examples_of_any_rule();
-        // A target confuses requests of one method most easily.
-        examples.sort_by_key(|example| example.pair != self.finding.pair);
-        let mut others =
-            examples.iter().map(|example| &*example.group).filter(|group| group.members.len() == 1).cycle();
+        let company = self.company();
+        let mut others = company.iter().cycle();
         let (mut groups, mut found, mut rounds) = (Vec::new(), None, 0);
         for turn in 0..=TURNS {
             let is_first = turn == 0;

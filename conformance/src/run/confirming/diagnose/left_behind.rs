@@ -44,6 +44,9 @@ const SEEN: usize = 16;
 /// How often a request is right alone, or wrong, before it is sent after others.
 const SENT_ALONE: usize = 4;
 
+/// In how many rounds new requests of a group are right one by one. At the same time they are wrong in at least `SENT_ALONE` of them.
+const SEEN_AT_ONCE: usize = 8;
+
 /// What a request shows after earlier ones, or alone.
 enum After {
     Wrong(Box<Reproduction>),
@@ -81,7 +84,11 @@ impl Search<'_> {
                 return Some(of_part.unwrap_or(diagnosis));
             }
         }
-        if self.judges_groups() { self.left_behind_in_the_group(&own).await } else { None }
+        if self.judges_groups() {
+            self.left_behind_in_the_group(&own).await
+        } else {
+            self.company_of_its_own().await
+        }
     }
 
     /// Whether the request is wrong after requests of its own group with the same value of a member, and right after such requests with another
@@ -91,9 +98,7 @@ impl Search<'_> {
         if self.finding.violation.member == 0 {
             return None;
         }
-        if self.finding.group.relation.order == Order::Concurrent
-            && let Some(diagnosis) = self.right_one_by_one(base).await
-        {
+        if let Some(diagnosis) = self.company_of_its_own().await {
             return Some(diagnosis);
         }
         'members: for under in [places.once, places.party] {
@@ -123,19 +128,26 @@ impl Search<'_> {
         None
     }
 
-    /// Whether new requests of the group are right each time when they are sent one after the other, and wrong at the same time.
-    async fn right_one_by_one(&mut self, base: &Value) -> Option<Diagnosis> {
-        for is_at_once in (0..SENT_ALONE).flat_map(in_no_order) {
-            let group = self.renewed_group(self.places().once, base)?;
+    /// Whether new requests of a group that is sent at the same time are right each time when they are sent one after the other, and wrong again
+    /// and again at the same time.
+    pub(in crate::run::confirming) async fn company_of_its_own(&mut self) -> Option<Diagnosis> {
+        let own = &self.finding.group;
+        if own.relation.order != Order::Concurrent || own.members.len() < 2 {
+            return None;
+        }
+        let (mut wrong, mut right) = (0, 0);
+        for is_at_once in (0..SEEN_AT_ONCE).flat_map(in_no_order) {
+            let group = self.renewed_group(self.places().once, &self.finding.group.base)?;
             self.budget.add(&group);
             let order = if is_at_once { Order::Concurrent } else { Order::Sequential };
             match self.resender.send_as(&group, order).await {
-                Ok((_, Outcome::Broken(_))) if is_at_once => {}
+                Ok((_, Outcome::Broken(_))) if is_at_once => wrong += 1,
+                Ok((_, Outcome::Held)) if is_at_once && right + SENT_ALONE < SEEN_AT_ONCE => right += 1,
                 Ok((exchanges, Outcome::Held)) if !is_at_once && self.is_same_respect(&exchanges) => {}
                 _ => return None,
             }
         }
-        Some(Diagnosis::of(Cause::Concurrency))
+        (wrong >= SENT_ALONE).then(|| Diagnosis::of(Cause::Concurrency))
     }
 
     /// Where two answers should differ: whether they are the same too where the requests share little but party, nonce and terms. Other members that
@@ -394,7 +406,7 @@ impl Search<'_> {
     }
 
     /// What is changed in the requests of the finding.
-    fn subject(&self) -> Subject {
+    pub(super) fn subject(&self) -> Subject {
         if self.judges_groups() { Subject::Base } else { Subject::Member(self.finding.violation.member) }
     }
 

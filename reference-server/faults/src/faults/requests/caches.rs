@@ -1,6 +1,9 @@
 //! Faults of caching and concurrency: results that are cached under a part of the request, or swapped between requests.
 
+use std::time::Duration;
+
 use paymaster_schemas::kinds;
+use serde_json::Value;
 
 use crate::faults::{Fault, fault};
 use crate::injection::{Behaviour, SwappedPart, retain, set, text_of};
@@ -40,6 +43,25 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(QUOTE_CACHED, "quote-cached-by-sender", "repeats the first quote for a sender")
         .on_result(|view, result| view.repeat(result, text_of(&view.operation()["sender"])))
         .also(&["quote.*", "plausibility.fee-of-operation"]),
+    fault(
+        QUOTED,
+        "quote-of-the-sender-under-load",
+        "repeats the last quote of a sender while others are in flight",
+    )
+    .on_http(|view, response| {
+        let body = response.body.as_deref().unwrap_or_default();
+        let Ok(mut answer) = serde_json::from_slice::<Value>(body) else { return };
+        let Some(result) = answer.get_mut("result") else { return };
+        let last = view.memory.previous(&text_of(&view.operation()["sender"]), result);
+        if let Some(last) = last.filter(|_| view.arrival.in_flight > 1) {
+            *result = last;
+            response.body = Some(answer.to_string().into());
+        }
+        // Requests meet.
+        response.delay = Duration::from_millis(1);
+    })
+    .also(&["quote.*", "plausibility.*"])
+    .depends_on_others(),
     fault(QUOTE_CACHED, "quote-cached-by-id", "repeats the first quote for an id")
         .on_result(|view, result| view.repeat(result, view.id().to_string())),
     fault(QUOTE_CACHED, "quote-cached-by-nonce", "repeats the first quote for a nonce")
