@@ -37,7 +37,7 @@ const TIMES: usize = 2;
 ///
 /// # Errors
 ///
-/// Those of [`Setup::read`], and one where the target answers every method alike.
+/// Those of [`Setup::read`], and one where the target answers no method otherwise than one that does not exist.
 pub async fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Setup, SetupError> {
     let mut setup = Setup::read(args, url, environment)?;
     let Some(url) = setup.merged.url.clone().filter(|_| !setup.profile.is_named) else { return Ok(setup) };
@@ -47,7 +47,7 @@ pub async fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) 
         Served::These(served) => served,
         Served::Undecided(answer) => {
             let (answer, names) = (escape_controls(&answer), specifications::names());
-            return Err(format!("the target answers every method alike ({answer:?}): name the specification that it serves with --spec ({names})").into());
+            return Err(format!("the target does not answer any method, {TIMES} times in a row, otherwise than one that does not exist ({answer:?}): name the specification that it serves with --spec ({names})").into());
         }
         // What the target answers instead is for the run to say.
         Served::Nothing => return Ok(setup),
@@ -100,11 +100,11 @@ async fn served(transport: &Transport, rate: Option<f64>) -> (Served, usize) {
         waits: RetryPolicy::BEFORE_LOAD.start(),
     };
     let (mut unknown, mut asked) = (Vec::new(), Vec::new());
-    for _ in 0..TIMES {
-        let none = request(DEFAULT_SPECIFICATION, NO_METHOD);
+    for round in 0..TIMES {
+        let none = request(DEFAULT_SPECIFICATION, NO_METHOD, round);
         unknown.push(asker.reply(&none).await);
         for specification in SPECIFICATIONS {
-            let request = request(specification, specification.kinds[0].method);
+            let request = request(specification, specification.kinds[0].method, round);
             asked.push((*specification, asker.reply(&request).await));
         }
         // A target that does not answer is not asked again: the run says why.
@@ -115,12 +115,13 @@ async fn served(transport: &Transport, rate: Option<f64>) -> (Served, usize) {
     (decide(&unknown, &asked), unknown.len() + asked.len())
 }
 
-/// A call of a method with the params of a specification.
-fn request(specification: &Specification, method: &str) -> Value {
+/// A call of a method with the params of a specification, another one in each round: a target may refuse, or answer from a cache, what it saw.
+fn request(specification: &Specification, method: &str, round: usize) -> Value {
+    let number = round as u64 + 1;
     let base = Base::accepted(specification.kinds[0]);
-    let drawn = (specification.unknown().source(1))(&base);
+    let drawn = (specification.unknown().source(number))(&base);
     let mut request = drawn.unwrap_or_else(|| json!({ "jsonrpc": "2.0", "params": [] }));
-    request["id"] = json!(1);
+    request["id"] = json!(number);
     request["method"] = json!(method);
     request
 }
@@ -270,9 +271,11 @@ mod tests {
     #[test]
     fn the_requests_are_calls_of_their_method() {
         for specification in SPECIFICATIONS {
-            let request = request(specification, specification.kinds[0].method);
+            let [request, next] =
+                [0, 1].map(|round| request(specification, specification.kinds[0].method, round));
             assert_eq!(request["method"], specification.kinds[0].method);
             assert!(request["params"].is_array());
+            assert!(request["id"] != next["id"] && request["method"] == next["method"]);
         }
     }
 }

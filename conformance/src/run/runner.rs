@@ -169,7 +169,12 @@ fn observe_sending(
     let in_flight = sender.most_in_flight();
     if settings.args.jobs() > 1 && in_flight > 0 {
         if has_judged && (sender.pace.interval().is_some() || in_flight == 1) {
-            limits.push(format!("requests in flight at a time: at most {in_flight}"));
+            let why = match (sender.pace.interval(), settings.args.rate) {
+                (None, _) => "",
+                (Some(_), Some(_)) => ", with --rate",
+                (Some(_), None) => ": the target refused some for a time, and others were sent more slowly",
+            };
+            limits.push(format!("requests in flight at a time: at most {in_flight}{why}"));
         }
         if in_flight == 1 {
             session.judged_alone();

@@ -243,6 +243,8 @@ enum Part {
     Signature,
     /// A signature of several owners, longer than every service takes.
     LongSignature,
+    /// The EntryPoint in lower case.
+    LowerCase,
     /// The context names a token to pay in.
     Token,
     /// The stub has gas limits of 0.
@@ -255,7 +257,7 @@ enum Part {
 
 /// The pairs of stub and data, one a round: each part alone, and then together as viem and others send them. Bytes and their length may depend
 /// on each.
-const PAIRS: [&[Part]; 16] = [
+const PAIRS: [&[Part]; 17] = [
     &[],
     &[Part::NullContext],
     &[Part::NewAccount],
@@ -272,13 +274,14 @@ const PAIRS: [&[Part]; 16] = [
     &[Part::Token],
     &[Part::NullContext, Part::Signature],
     &[Part::NewAccount, Part::NullContext, Part::Signature, Part::NoLimits, Part::OfStub],
+    &[Part::LowerCase],
 ];
 
 /// Stub and data of one operation. A target may refuse all but the plain one.
 pub(crate) static PAIR: Relation = Relation::new(
     "stub-and-data",
     "stub and data of one operation: plain, of new accounts, with a large call, signatures, \
-     limits of zero, a policy, a token, eip7702Auth",
+     limits of zero, a policy, a token, eip7702Auth, an EntryPoint in lower case",
 )
 .of(Bases::These(STUBS), Rounds::for_each(&PAIRS), |input, ids| {
     let (parts, base) = (*item_of_round(input, &PAIRS), input.base);
@@ -296,6 +299,9 @@ pub(crate) static PAIR: Relation = Relation::new(
             with(&operation, OPERATION, "signature", format!("0x{}", "5a".repeat(700)))
         }
         Part::NullContext => with_null_context(input, &operation),
+        Part::LowerCase => {
+            with_param(&operation, 1, json!(version(input.pair).address().to_string().to_lowercase()))
+        }
         Part::Token if !has_context => with_token(&operation),
         Part::Policy if !has_context => with_policy(&operation),
         _ => operation,
@@ -303,8 +309,9 @@ pub(crate) static PAIR: Relation = Relation::new(
     let stub = if is(Part::NoLimits) { zero(&operation, is(Part::NoFees)) } else { operation.clone() };
     let mut data = data_of(input, &operation);
     // A target may know the stub that it gave for an operation, and refuse that of another one.
-    let may_be_refused =
-        [Part::BareFactory, Part::LongSignature, Part::Token, Part::Policy].into_iter().any(is);
+    let may_be_refused = [Part::BareFactory, Part::LongSignature, Part::LowerCase, Part::Token, Part::Policy]
+        .into_iter()
+        .any(is);
     let mut role_of_data = if may_be_refused { Role::Other } else { Role::Call };
     if let Some(of_stub) = with_stub_members(input, &data).filter(|_| is(Part::OfStub)) {
         (data, role_of_data) = (of_stub, Role::Other);
@@ -751,8 +758,9 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
     let of_paymaster =
         [("paymasterVerificationGasLimit", verification), ("paymasterPostOpGasLimit", post_op)];
     let fees = [("maxFeePerGas", highest), ("maxPriorityFeePerGas", priority)];
-    let groups: [(&str, &[(&str, u64)]); 6] = [
+    let groups: [(&str, &[(&str, u64)]); 7] = [
         ("large gas limits", &LARGE_LIMITS),
+        ("the gas of a short call", &[("callGasLimit", 9_000)]),
         ("the preVerificationGas of a rollup", &LIMITS_OF_ROLLUPS),
         ("other gas limits", &LIMITS_OF_BUNDLERS),
         ("other gas limits of the paymaster", &of_paymaster),
@@ -873,7 +881,7 @@ pub(crate) static TWICE: Relation = Relation::new("twice", "the same request twi
     })
     .simulated(gas_of_stubs);
 
-/// Two EntryPoints that do not exist: an invented one, and one with other digits in the middle of an address that is served.
+/// EntryPoints that do not exist: an invented one, one with other digits in the middle of an address that is served, and the address 0.
 pub(crate) static UNKNOWN_ENTRY_POINT: Relation = Relation::new(
     "unknown-entry-point",
     "a call, then with addresses of no EntryPoint",
@@ -888,6 +896,7 @@ pub(crate) static UNKNOWN_ENTRY_POINT: Relation = Relation::new(
         baseline(input, ids),
         member(Role::Variant, "an unknown EntryPoint", with_address(invented), ids),
         member(Role::Variant, "an EntryPoint with other digits in the middle", with_address(alike), ids),
+        member(Role::Variant, "the address 0 as EntryPoint", with_address(Address::ZERO), ids),
     ]
 });
 

@@ -105,7 +105,9 @@ pub(super) async fn with_causes(
         Box::pin(search.check_all(&mut found, suite, settings)).await;
         found.iter_mut().for_each(forget_lists);
         for finding in &mut found {
-            finding.of_sent_values = Box::pin(search.depends_on_sent_values(finding)).await;
+            if finding.cause.is_none() {
+                finding.of_sent_values = Box::pin(search.depends_on_sent_values(finding)).await;
+            }
         }
         share_what_is_wrong_later(&mut found);
         for finding in &mut found {
@@ -297,7 +299,7 @@ impl CauseSearch<'_> {
     async fn depends_on_sent_values(&self, finding: &Finding) -> Option<bool> {
         const TRIED: usize = 4;
         let is_steady = !finding.attempts.is_empty() && finding.reproduced() == finding.attempts.len();
-        if finding.cause.is_some() || !is_steady || keeps_idle(finding.group.relation) || self.is_spent() {
+        if !is_steady || keeps_idle(finding.group.relation) || self.is_spent() {
             return None;
         }
         let key = finding.key();
@@ -378,8 +380,12 @@ fn forget_lists(finding: &mut Finding) {
     }
 }
 
-/// Gives a finding its cause.
+/// Gives a finding its cause. Requests that were right when they were sent again, and are shown all the same, lack the earlier one that decides.
 fn explain(finding: &mut Finding, diagnosis: Diagnosis) {
+    let is_shown = diagnosis.reproduction.is_some() || finding.reproduced() > 0;
+    if matches!(diagnosis.cause, Cause::Earlier(_)) && !is_shown {
+        finding.of_sent_values = Some(true);
+    }
     if let Some(plainer) = diagnosis.reproduction {
         finding.group = plainer.group;
         finding.exchanges = plainer.exchanges;
@@ -392,7 +398,10 @@ fn explain(finding: &mut Finding, diagnosis: Diagnosis) {
 
 #[cfg(test)]
 mod tests {
-    use paymaster_engine::{diagnosis::cause::WrongAnswers, session::recheck::Original};
+    use paymaster_engine::{
+        diagnosis::cause::{EarlierRequest, WrongAnswers},
+        session::recheck::Original,
+    };
 
     use super::*;
     use crate::report::sample;
@@ -409,6 +418,25 @@ mod tests {
         };
         assert_eq!(in_flight(Sought::Yes), 1);
         assert_eq!(in_flight(Sought::RightAlone), finished.summary.connections);
+    }
+
+    #[test]
+    fn requests_that_lack_the_earlier_one_that_decides_prove_nothing_when_they_are_right_again() {
+        let finished = sample::violations();
+        let mut finding = finished.summary.findings[0].clone();
+        let shown_again = |finding: &Finding, reproduction| {
+            let mut finding = finding.clone();
+            explain(
+                &mut finding,
+                Diagnosis { reproduction, ..Diagnosis::of(Cause::Earlier(EarlierRequest::Other)) },
+            );
+            !Original::of(&finding, &finished.summary, finding.specification).of_sent_values
+        };
+        assert!(shown_again(&finding, None), "they were wrong again");
+        finding.attempts.clear();
+        assert!(!shown_again(&finding, None));
+        let Finding { group, exchanges, violation, .. } = finding.clone();
+        assert!(shown_again(&finding, Some(Reproduction { group, exchanges, violation })));
     }
 
     #[test]

@@ -13,6 +13,10 @@ use serde_json::Value;
 /// sent while nothing else is: most errors are answers, and no limit.
 const FIRST: u32 = 3;
 
+/// The pause before it is sent once more, while still nothing else is: a limit on the requests of one sender in a second refuses nobody else.
+/// It is kept once for each error.
+const PAUSE_OF_A_SENDER: Duration = Duration::from_millis(1100);
+
 /// How many copies of such a request are sent at the same time, while nothing else is, where one of these gets the error, or the request with the
 /// error is served when it is sent again: as many as the run has in flight, and at least so many. And how often, as long as some of the copies
 /// get the error and too few to decide. Beside other requests, a target that mixes up what it is sent would give the error to the copies too.
@@ -72,6 +76,13 @@ impl OwnWords {
                 .map_or(self.answers.len() < MOST_WORDS, |checks| *checks < VANISHED_FOR_ONE * SETTLED)
     }
 
+    /// Whether the pause of a sender is kept for these words: in their first check, as long as there is time.
+    fn takes_pause(&mut self, words: &str) -> bool {
+        let takes = !self.answers.contains_key(words) && self.may_pause();
+        self.paused += if takes { PAUSE_OF_A_SENDER } else { Duration::ZERO };
+        takes
+    }
+
     fn note_answer(&mut self, words: &str, has_vanished: bool) {
         *self.answers.entry(words.to_owned()).or_default() += if has_vanished { 1 } else { VANISHED_FOR_ONE };
     }
@@ -126,8 +137,8 @@ pub(super) struct WordsCheck {
 /// What was sent last.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// The request that got the error.
-    Again { is_alone: bool },
+    /// The request that got the error: among others at first, then alone, then alone after a pause.
+    Again(Again),
     /// So many requests that were served before, one after the other. None got the error.
     First(u32),
     /// Copies of such a request at the same time. So many got the error, of those that were sent.
@@ -136,11 +147,19 @@ enum Stage {
     After { refused: u32, sent: u32, served: u32, pause: Duration },
 }
 
+/// How the request that got the error is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Again {
+    Among,
+    Alone,
+    AfterPause,
+}
+
 /// What to do next in such a check.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WordsStep {
-    /// Send the request that got the error.
-    Again,
+    /// Send the request that got the error, after this pause.
+    Again(Duration),
     /// Send so many copies of what was served before, after this pause.
     Probe(u32, Duration),
     /// Wait until nothing else is in flight, and go on.
@@ -152,7 +171,7 @@ pub(super) enum WordsStep {
 impl WordsCheck {
     pub(super) fn new(words: String, has_served: bool, jobs: usize) -> Self {
         let copies = u32::try_from(jobs).unwrap_or(COPIES).max(COPIES);
-        Self { words, has_served, has_vanished: false, copies, stage: Stage::Again { is_alone: false } }
+        Self { words, has_served, has_vanished: false, copies, stage: Stage::Again(Again::Among) }
     }
 
     /// Decides what follows from the answers to what was sent, each by its errors; none at first and after `Quiet`.
@@ -163,25 +182,26 @@ impl WordsCheck {
                 _ if !own_words.is_open(&self.words) => WordsStep::Over,
                 Stage::After { pause, .. } => own_words.pause(*pause),
                 Stage::Copies { .. } => WordsStep::Probe(self.copies, Duration::ZERO),
-                _ => WordsStep::Again,
+                _ => WordsStep::Again(Duration::ZERO),
             };
         }
         let is_refused = |errors: &&Vec<Value>| errors.iter().any(|error| words_of(error) == self.words);
         let refused_now = u32::try_from(came.iter().filter(is_refused).count()).unwrap_or(u32::MAX);
         match &mut self.stage {
-            Stage::Again { is_alone: true } if refused_now > 0 => {}
-            Stage::Again { .. } if refused_now > 0 && self.has_served => {
-                self.stage = Stage::First(0);
-                return WordsStep::Probe(1, Duration::ZERO);
+            Stage::Again(Again::Alone) if refused_now > 0 && own_words.takes_pause(&self.words) => {
+                self.stage = Stage::Again(Again::AfterPause);
+                return WordsStep::Again(PAUSE_OF_A_SENDER);
             }
+            Stage::Again(Again::Alone | Again::AfterPause) if refused_now > 0 => {}
+            Stage::Again(_) if refused_now > 0 && self.has_served => return self.first(0),
             Stage::First(sent) if refused_now == 0 && *sent + 1 < FIRST => {
-                *sent += 1;
-                return WordsStep::Probe(1, Duration::ZERO);
+                let sent = *sent + 1;
+                return self.first(sent);
             }
-            Stage::Again { is_alone: false } if refused_now > 0 => return self.again_alone(),
+            Stage::Again(_) if refused_now > 0 => return self.again_alone(),
             Stage::First(_) if refused_now == 0 => return self.again_alone(),
-            Stage::Again { .. } | Stage::First(_) => {
-                let is_again = matches!(self.stage, Stage::Again { .. });
+            Stage::Again(_) | Stage::First(_) => {
+                let is_again = matches!(self.stage, Stage::Again(Again::Among | Again::Alone));
                 self.has_vanished = is_again && own_words.may_vanish(&self.words);
                 self.stage = Stage::Copies { refused: 0, sent: 0 };
                 return WordsStep::Quiet;
@@ -218,8 +238,13 @@ impl WordsCheck {
         WordsStep::Over
     }
 
+    fn first(&mut self, sent: u32) -> WordsStep {
+        self.stage = Stage::First(sent);
+        WordsStep::Probe(1, Duration::ZERO)
+    }
+
     fn again_alone(&mut self) -> WordsStep {
-        self.stage = Stage::Again { is_alone: true };
+        self.stage = Stage::Again(Again::Alone);
         WordsStep::Quiet
     }
 }
@@ -232,7 +257,7 @@ fn by_chance(refused: u32, sent: u32, served: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
+    use std::{cell::Cell, slice};
 
     use serde_json::json;
 
@@ -250,8 +275,8 @@ mod tests {
         let (mut pauses, mut came) = (Vec::new(), Vec::new());
         loop {
             came = match check.next(own_words, &came) {
-                WordsStep::Again if again => vec![vec![error.clone()]],
-                WordsStep::Again => vec![Vec::new()],
+                WordsStep::Again(_) if again => vec![vec![error.clone()]],
+                WordsStep::Again(_) => vec![Vec::new()],
                 WordsStep::Probe(copies, pause) => {
                     pauses.extend((!pause.is_zero()).then_some(pause.as_millis()));
                     let answer = |number| {
@@ -314,6 +339,28 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_of_one_sender_shows_after_a_pause_by_the_request_itself() {
+        let error = json!({ "code": -32005, "message": "cooldown of this sender" });
+        let (refused, served) = (vec![error.clone()], Vec::new());
+        let mut own_words = OwnWords::default();
+        let mut check = WordsCheck::new(words_of(&error), true, 1);
+        let mut next = |came: &[Vec<Value>]| check.next(&mut own_words, came);
+        assert_eq!(next(&[]), WordsStep::Again(Duration::ZERO));
+        next(slice::from_ref(&refused));
+        for _ in 0..FIRST {
+            next(slice::from_ref(&served)); // another sender
+        }
+        assert_eq!(next(&[]), WordsStep::Again(Duration::ZERO), "alone");
+        assert_eq!(next(slice::from_ref(&refused)), WordsStep::Again(PAUSE_OF_A_SENDER));
+        assert_eq!(next(slice::from_ref(&served)), WordsStep::Quiet);
+        assert_eq!(next(&[]), WordsStep::Probe(COPIES, Duration::ZERO));
+        next(&vec![refused; 24]);
+        let mut steps = (0..9).map(|_| next(slice::from_ref(&served)));
+        assert!(steps.any(|step| step == WordsStep::Over));
+        assert!(own_words.has_limit(&error));
+    }
+
+    #[test]
     fn an_error_that_others_do_not_get_is_looked_at_twice_with_few_requests() {
         let (mut own_words, sent) = (OwnWords::default(), Cell::new(0));
         let words = words_of(&json!({ "code": -32097, "message": "plan used up: 7 of 30" }));
@@ -341,7 +388,7 @@ mod tests {
         let mut vanishes = |message: &str| {
             let words = words_of(&json!({ "code": -32602, "message": message }));
             let mut check = WordsCheck::new(words, true, 1);
-            assert_eq!(check.next(&mut own_words, &[]), WordsStep::Again);
+            assert_eq!(check.next(&mut own_words, &[]), WordsStep::Again(Duration::ZERO));
             check.next(&mut own_words, &[Vec::new()]);
             check.has_vanished
         };

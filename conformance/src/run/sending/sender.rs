@@ -235,7 +235,7 @@ impl Sender {
                     continue;
                 }
                 WordsStep::Over => break,
-                WordsStep::Again => (1, refused, Duration::ZERO),
+                WordsStep::Again(pause) => (1, refused, pause),
                 WordsStep::Probe(copies, pause) => (copies, served, pause),
             };
             if pause >= NOTICED {
@@ -250,7 +250,7 @@ impl Sender {
             let probes = join_all((0..copies).map(probe)).await;
             let Ok(probes) = probes.into_iter().collect::<Result<Vec<_>, _>>() else { break };
             came = probes.iter().map(|probe| errors(probe).into_iter().cloned().collect()).collect();
-            if step == WordsStep::Again && probes.iter().all(gives_result) {
+            if matches!(step, WordsStep::Again(_)) && probes.iter().all(gives_result) {
                 // The limit may be one for requests of this kind alone.
                 served = refused;
             }

@@ -50,7 +50,7 @@ pub(crate) struct Diagnosis {
 }
 
 impl Diagnosis {
-    fn of(cause: Cause) -> Self {
+    pub(super) fn of(cause: Cause) -> Self {
         Self { cause, contrast: None, reproduction: None, could_be_smaller: false }
     }
 

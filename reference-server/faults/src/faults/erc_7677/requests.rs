@@ -183,6 +183,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(UNKNOWN, "entry-point-by-its-ends", "compares the first and last four digits of EntryPoints")
         .on_request(|view, request| request["params"][1] = same_ends(view).into())
         .when(|view| view.is_paymaster_call() && view.entry_point().is_none() && same_ends(view).is_some()),
+    fault(UNKNOWN, "zero-entry-point-as-default", "serves the zero address as EntryPoint 0.7")
+        .on_request(|_, request| request["params"][1] = ENTRY_POINT_07.into())
+        .when(|view| {
+            let named = view.request["params"][1].as_str().and_then(|text| text.strip_prefix("0x"));
+            let is_zero = named.is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'));
+            view.is_paymaster_call() && is_zero && view.lacks("initCode")
+        }),
     Fault::new("entry-point.other-operation", "later-operation-served-as-06", "serves 0.6 without initCode")
         .on_request(|_, request| set_operation(request, "initCode", "0x"))
         .when(|view| view.is_for(EntryPoint::V06) && view.lacks("initCode"))

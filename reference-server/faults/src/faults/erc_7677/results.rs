@@ -182,6 +182,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     changed(LENGTH, "data-with-reference", "data have 32 bytes more where the context has members")
         .on_result(|_, result| change_data(result, |digits| format!("{digits}{}", "5e".repeat(32))))
         .when(|view| view.is_data() && view.context().as_object().is_some_and(|members| !members.is_empty())),
+    changed(LENGTH, "data-of-lower-case-long", "data are longer where the EntryPoint is in lower case")
+        .on_result(|_, result| change_data(result, |digits| format!("{digits}5e")))
+        .when(|view| {
+            let named = view.request["params"][1].as_str().unwrap_or_default();
+            view.is_data() && *named == named.to_lowercase()
+        })
+        .also(&["data.signature", "entry-point.letter-case"]),
     in_stubs(ZERO_BYTES, "cost-of-zero-limits-zero", "eight bytes of the stub are zero for limits of 0x0")
         .injects(ZEROS)
         .when(|view| view.is_stub() && zero_limits(view) == 3),

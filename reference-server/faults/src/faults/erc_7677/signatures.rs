@@ -103,6 +103,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is_data() && view.operation()[PAYMASTER_LIMITS[1]] == "0x0"),
     fault(SIGNATURE, "verification-limit-of-20-bits", "signs the last 20 bits of verificationGasLimit")
         .on_request(|view, request| cut(view, request, "verificationGasLimit", 20)),
+    fault(OF_LIMITS, "small-call-gas-raised", "signs a callGasLimit below 21,000 as 21,000")
+        .on_request(|_, request| set_operation(request, "callGasLimit", "0x5208"))
+        .when(|view| {
+            view.is_data() && view.amount("callGasLimit").is_some_and(|limit| limit < U256::from(21_000))
+        }),
     fault(OF_LIMITS, "gas-limits-of-24-bits", "signs 24 bits of callGasLimit and preVerificationGas")
         .on_request(|view, request| {
             for member in ["callGasLimit", "preVerificationGas"] {

@@ -73,6 +73,7 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             (later(&[("callData", json!("0xb61d27f680218021"))]), v07, empty.clone()),
             (operation_of(v06), USDC_OTHER_LETTERS, empty.clone()),
             (later(&[]), "0x00000000717281dd1a1627478b0edac6f37da032", empty.clone()),
+            (later(&[]), "0x0000000000000000000000000000000000000000", empty.clone()),
             (later(&[]), v06, empty.clone()),
             (later(&[("initCode", json!("0x"))]), v07, empty.clone()),
             (later(&[]), v07, json!({ "other": true })),
