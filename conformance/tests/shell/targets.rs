@@ -430,7 +430,7 @@ fn a_target_that_a_request_ends_names_the_request() {
     std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
     let (_, out, _) =
         run(folder.path(), &[&server.url(), "--spec", "erc-7677", "--cases", "12", "--jobs", "1"]);
-    let last = "and the first without an answer of probes (an unsupported token in the context)";
+    let last = "and the first without an answer of stub-and-data (the data request)";
     assert!(flat(&out).contains(last), "{out}");
 }
 

@@ -38,7 +38,10 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> String {
     let broken = finding.group.members.get(violation.member);
     let is_malformed = broken.is_some_and(|member| member.role == Role::Malformed)
         && !finding.share.is_some_and(|share| share.is_of_calls);
+    let is_batch =
+        pairs.iter().all(Option::is_none) && broken.is_some_and(|member| member.role == Role::Batch);
     let subject = match subject(pairs, finding) {
+        subject if is_batch && subject == REQUESTS => "batches".to_owned(),
         subject if is_malformed && subject == REQUESTS => format!("malformed {subject}"),
         subject => subject,
     };

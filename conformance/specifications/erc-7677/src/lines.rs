@@ -46,7 +46,8 @@ pub static REFUSED: MissingLine = MissingLine {
 pub static CHAIN_ID: MissingLine = MissingLine {
     table: "[service]",
     meaning: "the chain that the target serves",
-    advice: "name the chain of the target in the profile: service.chain-id",
+    advice: "name the chain of the target in the profile: service.chain-id; where its errors speak of the operation, name operations that it \
+             sponsors too: operations.sponsorable",
     text: |_| "chain-id = <number>".to_owned(),
     then: Some(&SPONSORABLE),
 };

@@ -11,6 +11,7 @@ use paymaster_client::{
 };
 use paymaster_engine::{
     cases::{case::Group, protocol::DISCOVERY},
+    rules::fails_the_run,
     session::recorded::RECORDED,
 };
 use paymaster_settings::{
@@ -219,9 +220,11 @@ fn replay_all(args: &ReplayArgs, environment: &Environment) -> Result<u8, Comman
         let stop = stop_at_interrupt();
         let mut states = Vec::new();
         for (headline, files) in defects(files) {
-            let mut findings = Vec::new();
+            let (mut findings, mut only_warns) = (Vec::new(), true);
             for path in &files {
-                let sent = async { Replay::read(path)?.send(args, environment, &embedded, &stop).await };
+                let replay = Replay::read(path);
+                only_warns &= replay.as_ref().is_ok_and(|replay| !fails_the_run(replay.rule.basis(), false));
+                let sent = async { replay?.send(args, environment, &embedded, &stop).await };
                 let (state, detail) = match sent.await {
                     Ok(sent) => (State::of(&sent.conclusion), sent.detail()),
                     Err(cause) => (State::CouldNotTest, cause.message),
@@ -229,12 +232,23 @@ fn replay_all(args: &ReplayArgs, environment: &Environment) -> Result<u8, Comman
                 let name = path.file_stem().unwrap_or_default().to_string_lossy();
                 findings.push((state, format!("{name}  {detail}")));
             }
-            states.push(print_defect(headline, &findings)?);
+            states.push((print_defect(headline, &findings)?, only_warns));
         }
         Ok::<_, CommandError>(states)
     })?;
-    output::print(&format!("{}\n", summary(&states)))?;
-    Ok(worst(states).code())
+    let (lines, code) = conclusion(states);
+    output::print(&lines)?;
+    Ok(code)
+}
+
+/// A line for the defects and one for the warnings, and the exit code. As in a run, warnings decide only where nothing else does.
+fn conclusion(states: Vec<(State, bool)>) -> (String, u8) {
+    let (of_warnings, of_defects): (Vec<_>, Vec<_>) =
+        states.into_iter().partition(|(_, only_warns)| *only_warns);
+    let [of_defects, of_warnings]: [Vec<State>; 2] =
+        [of_defects, of_warnings].map(|states| states.into_iter().map(|(state, _)| state).collect());
+    let lines = [summary(&of_defects, "defect"), summary(&of_warnings, "warning")].concat();
+    (lines, worst(if of_defects.is_empty() { of_warnings } else { of_defects }).code())
 }
 
 /// The files of each defect with its headline: those of the first run and defect first, those without a defect last, each alone. These are
@@ -269,13 +283,16 @@ fn worst(states: impl IntoIterator<Item = State>) -> State {
     states.into_iter().min().unwrap_or(State::Fixed)
 }
 
-/// `3 defects: 1 fixed, 1 could not be tested, 1 still there`.
-fn summary(states: &[State]) -> String {
+/// `3 defects: 1 fixed, 1 could not be tested, 1 still there`, in a line; nothing where there are none.
+fn summary(states: &[State], noun: &str) -> String {
+    if states.is_empty() {
+        return String::new();
+    }
     let number = |state: State| states.iter().filter(|other| **other == state).count();
     let parts = State::ALL.map(|(state, _, words, _)| (number(state), words)).into_iter().rev();
     let parts = parts.filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}"));
     let parts: Vec<String> = parts.collect();
-    format!("{}: {}", count(states.len() as u128, "defect"), parts.join(", "))
+    format!("{}: {}\n", count(states.len() as u128, noun), parts.join(", "))
 }
 
 #[cfg(test)]
@@ -295,8 +312,11 @@ mod tests {
                 "3 defects: 1 fixed, 1 could not be tested, 1 still there",
             ),
         ] {
-            assert_eq!(worst(states.iter().copied()).code(), expected);
-            assert_eq!(summary(states), words);
+            let defects = states.iter().map(|state| (*state, false)).collect();
+            assert_eq!(conclusion(defects), (format!("{words}\n"), expected));
         }
+        let with_warning = conclusion(vec![(Fixed, false), (NotProved, true)]);
+        assert_eq!(with_warning, ("1 defect: 1 fixed\n1 warning: 1 not proved\n".to_owned(), 0));
+        assert_eq!(conclusion(vec![(NotProved, true)]).1, 4);
     }
 }

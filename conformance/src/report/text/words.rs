@@ -144,12 +144,20 @@ pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(Stri
         return None;
     }
     let lines = profile_line::by_value(&finished.summary.rules, &*finished.context);
-    // Where every operation is refused, what rules wait for first helps none: it is the operation.
-    let is_last = |line: &&ProfileLine| report.verdict_line().no_result && line.kind.then.is_none();
-    let line = lines.iter().find(is_last).or(lines.first())?;
+    // Where every operation is refused, what rules wait for first helps none: it is the operation, for which they wait afterwards.
+    let no_result = report.verdict_line().no_result;
+    let is_last = |line: &&ProfileLine| no_result && line.kind.then.is_none();
+    let first = lines.first()?;
+    let line =
+        lines.iter().find(is_last).filter(|last| last.rules.len() >= first.rules.len()).unwrap_or(first);
     let inconclusive = report.counts().get(RuleState::Inconclusive);
-    let (rules, meaning) = (line.rules.len(), line.kind.meaning);
-    let place = match line.kind.table {
+    let then = line.kind.then.filter(|_| no_result);
+    let (kind, text) = match then {
+        Some(then) => (then, (then.text)(&*finished.context)),
+        None => (line.kind, line.text.clone()),
+    };
+    let (rules, meaning) = (line.rules.len(), kind.meaning);
+    let place = match kind.table {
         "" => "before the first table".to_owned(),
         table => format!("under {table}"),
     };
@@ -157,7 +165,7 @@ pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(Stri
     let wait = if inconclusive == 1 { "waits" } else { "wait" };
     let wait = format!("{rules} of {of} {wait} for one line of the profile, {meaning}");
     let file = report.details.profile.as_deref().unwrap_or("paymaster.toml");
-    Some((format!("{wait}. Write it in {}, {place}", escape_controls(file)), line.text.clone()))
+    Some((format!("{wait}. Write it in {}, {place}", escape_controls(file)), text))
 }
 
 /// `no ordinary request of pm_getFeeQuoteOrData in mode ERC20 got a result; most often (120 of 130 times) the target answered: "..."`.

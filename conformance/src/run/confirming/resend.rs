@@ -62,8 +62,26 @@ impl<'a> Resender<'a> {
             .deliver_within(group, order, self.waiting.patience(), &mut self.sender.share())
             .await?;
         self.waiting.spend_on(&exchanges);
-        let outcome = self.recheck.outcome_at(self.key, group, &exchanges);
+        Ok(self.judged(group, &exchanges))
+    }
+
+    /// Sends the requests of a group one after the other, each over a connection of its own: as many connections as they have at the same time.
+    pub(crate) async fn send_apart(&self, group: &Group) -> Result<(Vec<Exchange>, Outcome), DeliveryError> {
+        let mut exchanges = Vec::new();
+        for member in &group.members {
+            self.sender.close_idle();
+            let alone = Group { members: vec![member.clone()], ..group.clone() };
+            let (patience, mut share) = (self.waiting.patience(), self.sender.share());
+            let own = self.sender.deliver_within(&alone, Order::Sequential, patience, &mut share).await?;
+            self.waiting.spend_on(&own);
+            exchanges.extend(own);
+        }
+        Ok(self.judged(group, &exchanges))
+    }
+
+    fn judged(&self, group: &Group, exchanges: &[Exchange]) -> (Vec<Exchange>, Outcome) {
+        let outcome = self.recheck.outcome_at(self.key, group, exchanges);
         // The reproductions of all findings are in memory at the same time, so long bodies are cut.
-        Ok((exchanges.iter().map(Exchange::with_short_body).collect(), outcome))
+        (exchanges.iter().map(Exchange::with_short_body).collect(), outcome)
     }
 }

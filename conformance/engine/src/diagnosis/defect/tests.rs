@@ -302,6 +302,17 @@ fn requests_are_told_to_be_malformed_where_no_call_breaks_the_rule() {
     }
 }
 
+#[test]
+fn what_only_batches_break_is_said_of_batches() {
+    let mut finding = finding("error.code", "/0/result/paymasterAndData", None);
+    finding.group.members =
+        vec![Member { role: Role::Batch, label: String::new(), body: "[{}]".into(), sent_as: None }];
+    let headline = |finding: &Finding| sentence::headline(finding, &BTreeSet::from([None]));
+    assert!(headline(&finding).starts_with("batches: "), "{}", headline(&finding));
+    finding.group.members[0].role = Role::Call;
+    assert!(headline(&finding).starts_with("requests: "), "{}", headline(&finding));
+}
+
 /// One error for everything that is malformed is one defect, wherever the request is.
 #[test]
 fn forms_that_break_a_rule_at_one_place_are_one_defect() {

@@ -128,8 +128,8 @@ impl Search<'_> {
         None
     }
 
-    /// Whether new requests of a group that is sent at the same time are right each time when they are sent one after the other, and wrong again
-    /// and again at the same time.
+    /// Whether new requests of a group that is sent at the same time are right each time when they are sent one after the other, over as many
+    /// connections, and wrong again and again at the same time.
     pub(in crate::run::confirming) async fn company_of_its_own(&mut self) -> Option<Diagnosis> {
         let own = &self.finding.group;
         if own.relation.order != Order::Concurrent || own.members.len() < 2 {
@@ -139,8 +139,12 @@ impl Search<'_> {
         for is_at_once in (0..SEEN_AT_ONCE).flat_map(in_no_order) {
             let group = self.renewed_group(self.places().once, &self.finding.group.base)?;
             self.budget.add(&group);
-            let order = if is_at_once { Order::Concurrent } else { Order::Sequential };
-            match self.resender.send_as(&group, order).await {
+            let sent = if is_at_once {
+                self.resender.send_as(&group, Order::Concurrent).await
+            } else {
+                self.resender.send_apart(&group).await
+            };
+            match sent {
                 Ok((_, Outcome::Broken(_))) if is_at_once => wrong += 1,
                 Ok((_, Outcome::Held)) if is_at_once && right + SENT_ALONE < SEEN_AT_ONCE => right += 1,
                 Ok((exchanges, Outcome::Held)) if !is_at_once && self.is_same_respect(&exchanges) => {}

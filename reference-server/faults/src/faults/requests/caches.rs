@@ -16,8 +16,12 @@ const MODE_CACHED: Fault = Fault::breaking("sponsor.mode-mandatory-served")
     .when(|view| view.is_sponsor())
     .also(MODES)
     .depends_on_others();
-const QUOTE_CONTENT: &[&str] =
-    &["quote.only-requested", "quote.unsupported-listed", "quote.unsupported-only-unsupported"];
+const QUOTE_CONTENT: &[&str] = &[
+    "json-rpc.batch-elements",
+    "quote.only-requested",
+    "quote.unsupported-listed",
+    "quote.unsupported-only-unsupported",
+];
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(ECHO, "answers-cross", "swaps the responses to concurrent sponsor requests")
