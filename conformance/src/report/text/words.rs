@@ -13,7 +13,7 @@ use paymaster_engine::{
     verdict::{
         conclusion::Conclusion,
         known::{EntryOutcome, EntryState, KnownFailureKind},
-        profile_line::{self, ProfileLine},
+        profile_line,
         summary::{Reached, Refusal},
     },
 };
@@ -144,15 +144,10 @@ pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(Stri
         return None;
     }
     let lines = profile_line::by_value(&finished.summary.rules, &*finished.context);
-    // Where every operation is refused, what rules wait for first helps none: it is the operation, for which they wait afterwards.
-    let no_result = report.verdict_line().no_result;
-    let is_last = |line: &&ProfileLine| no_result && line.kind.then.is_none();
-    let first = lines.first()?;
-    let line =
-        lines.iter().find(is_last).filter(|last| last.rules.len() >= first.rules.len()).unwrap_or(first);
+    let line = lines.first()?;
     let inconclusive = report.counts().get(RuleState::Inconclusive);
-    let then = line.kind.then.filter(|_| no_result);
-    let (kind, text) = match then {
+    // Where every operation is refused, what rules wait for first helps none: it is the operation, for which they wait afterwards.
+    let (kind, text) = match line.kind.then.filter(|_| report.verdict_line().no_result) {
         Some(then) => (then, (then.text)(&*finished.context)),
         None => (line.kind, line.text.clone()),
     };
