@@ -14,7 +14,7 @@ use paymaster_engine::{
         sentence::{self, Shown},
     },
     rules::{Check, shown},
-    session::{recheck::Original, recorded::RECORDED},
+    session::{recheck::Original, recorded::RECORDED, unjudged::UnjudgedGroups},
     verdict::{conclusion::Verdict, known::EntryOutcome, summary::RuleOutcome},
 };
 use paymaster_exchange::{Exchange, HeaderSet};
@@ -84,7 +84,7 @@ impl Report {
                 skipped: maker.texts(&recorded.skipped, |reason, entries| Skipped { reason, entries }),
             }),
             reached: specification.kinds.iter().map(|kind| (kind.name.to_owned(), reached(kind))).collect(),
-            unjudged: maker.texts(&summary.unjudged, |reason, groups| Unjudged { reason, groups }),
+            unjudged: maker.unjudged(&summary.unjudged),
             left_out: summary.left_out,
             rules: summary.rules.iter().map(|outcome| maker.rule(outcome)).collect(),
             findings: summary.findings.iter().map(|finding| maker.finding_of(finding, finished)).collect(),
@@ -140,6 +140,16 @@ impl Maker<'_> {
         make: fn(String, N) -> T,
     ) -> C {
         all.iter().map(|(text, number)| make(self.text(text), *number)).collect()
+    }
+
+    fn unjudged(&self, all: &BTreeMap<String, UnjudgedGroups>) -> Vec<Unjudged> {
+        let unjudged = all.iter().map(|(reason, its)| Unjudged {
+            reason: self.text(reason),
+            groups: its.groups,
+            request: self.text(&its.request),
+            label: self.text(&its.label),
+        });
+        unjudged.collect()
     }
 
     /// The user's own headers, with variables in place of secrets.
@@ -488,7 +498,8 @@ mod tests {
         }
         let summary = &mut sample.summary;
         summary.cut_short = Some(CANARY.to_owned());
-        summary.unjudged = [(CANARY.to_owned(), 1)].into();
+        let unjudged = UnjudgedGroups { groups: 1, request: CANARY.to_owned(), label: CANARY.to_owned() };
+        summary.unjudged = [(CANARY.to_owned(), unjudged)].into();
         summary.dialect.insert("jsonrpc-version".to_owned(), CANARY.into());
         summary.recorded = Some(Recorded { exchanges: 1, skipped: [(CANARY.to_owned(), 1)].into() });
         summary.contradictions.push(Contradiction { line: CANARY.to_owned(), times: 1 });
@@ -539,6 +550,8 @@ mod tests {
             "/cut_short",
             "/recorded/skipped/0/reason",
             "/unjudged/0/reason",
+            "/unjudged/0/request",
+            "/unjudged/0/label",
             "/rules/0/reason",
             "/findings/0/pointer",
             "/findings/0/expected",

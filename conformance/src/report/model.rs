@@ -126,6 +126,12 @@ pub(crate) struct Skipped {
 pub(crate) struct Unjudged {
     pub(crate) reason: String,
     pub(crate) groups: usize,
+    /// The shortest request of them.
+    #[serde(default)]
+    pub(crate) request: String,
+    /// What is different about that request.
+    #[serde(default)]
+    pub(crate) label: String,
 }
 
 /// A rule and its verdict.

@@ -21,7 +21,7 @@ use paymaster_engine::{
     },
     knowledge::Knowledge,
     rules::{Violation, missing_line},
-    session::recorded::RECORDED,
+    session::{recorded::RECORDED, unjudged::UnjudgedGroups},
     verdict::{
         conclusion::{Conclusion, Strictness, Verdict},
         known::{self, EntryState},
@@ -152,6 +152,7 @@ pub(crate) fn violations() -> Sample {
             .flatten(),
     };
     let quoted = Reached { results: 250, errors: 3, unreadable: 0 };
+    let unjudged = UnjudgedGroups { groups: 2, request: r#"{"id":1}"#.to_owned(), label: "id 1".to_owned() };
     Sample {
         finished: Finished {
             summary: Summary {
@@ -175,7 +176,7 @@ pub(crate) fn violations() -> Sample {
                 places: Vec::new(),
                 known: Vec::new(),
                 refusal: None,
-                unjudged: BTreeMap::from([("no connection: refused".to_owned(), 2)]),
+                unjudged: BTreeMap::from([("no connection: refused".to_owned(), unjudged)]),
                 observations: BTreeMap::from([(
                     "behaviour.error-status",
                     BTreeMap::from([("HTTP 200".to_owned(), 3), ("HTTP 400".to_owned(), 1)]),

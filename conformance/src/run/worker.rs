@@ -279,14 +279,17 @@ impl Work {
         if unanswered.iter().any(is_open) {
             self.ask_for_sponsorships(seed).await;
         }
-        let leave_out_unconfirmed = |what| self.sessions.with(|session| session.leave_out_unconfirmed(what));
-        let leave_out_timeout = |again| leave_out_unconfirmed(format!("no answer in time, and {again}"));
+        let leave_out_unconfirmed = |what, group: &Group, exchanges: &[Exchange]| {
+            self.sessions.with(|session| session.leave_out_unconfirmed(what, group, exchanges));
+        };
         for Vanished { words, group, exchanges } in self.sender.vanished().await {
             if self.sessions.with(|session| session.is_broken_by(&group, &exchanges)) {
-                leave_out_unconfirmed(format!("error {words}, and not when sent again"));
+                leave_out_unconfirmed(format!("error {words}, and not when sent again"), &group, &exchanges);
             }
         }
         for group in unanswered {
+            let leave_out_unconfirmed = |what| leave_out_unconfirmed(what, &group.group, &group.exchanges);
+            let leave_out_timeout = |again| leave_out_unconfirmed(format!("no answer in time, and {again}"));
             let after =
                 |stamp| self.sender.target.lock().liveness.is_after_last_answer(stamp, self.sender.jobs);
             if stopped_answering && !group.exchanges.iter().all(is_answered) && after(group.stamp) {

@@ -15,7 +15,7 @@ use paymaster_conformance::{
 };
 use paymaster_engine::{
     rules::Check,
-    session::recorded::RecordedSession,
+    session::{recorded::RecordedSession, unjudged::UnjudgedGroups},
     verdict::conclusion::{Conclusion, Strictness, Verdict},
 };
 use paymaster_exchange::{Exchange, Response};
@@ -156,7 +156,8 @@ fn what_is_more_than_we_read_is_left_out_and_no_pass() {
     let with_deep = [often.as_slice(), &[&deep]].concat();
     let summary = finish(&with_deep, Strictness::default());
     assert_eq!(summary.conclusion, Conclusion::Incomplete);
-    let [(reason, 1)] = &summary.unjudged.iter().collect::<Vec<_>>()[..] else {
+    let [(reason, UnjudgedGroups { groups: 1, .. })] = &summary.unjudged.iter().collect::<Vec<_>>()[..]
+    else {
         panic!("{:?}", summary.unjudged);
     };
     assert!(reason.ends_with("more than we read"), "{reason}");

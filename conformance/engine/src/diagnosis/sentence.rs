@@ -416,7 +416,8 @@ fn cut_between_words(text: &str, longest: usize) -> String {
     let (start, end) =
         (to.map_or(start, |place| &start[..=place]), from.map_or(end, |place| &end[place + 1..]));
     // A value that was cut before says how long it is.
-    match text.rfind('(').filter(|_| text.ends_with(" bytes)") || text.ends_with(" characters)")) {
+    let inner = text.trim_end_matches(')');
+    match text.rfind('(').filter(|_| inner.ends_with(" bytes") || inner.ends_with(" characters")) {
         Some(measure) => format!("{start}… {}", &text[measure..]),
         None => format!("{start}…{end} ({length} characters)"),
     }
@@ -444,5 +445,7 @@ mod tests {
         let measured = format!("result {}… (414 bytes)", "5a".repeat(40));
         let cut = cut_between_words(&measured, 40);
         assert_eq!(cut, "result 5a5a5a5a5a5a5… (414 bytes)");
+        let cut = cut_between_words(&format!("got ({measured})"), 40);
+        assert_eq!(cut, "got (result 5a5a5a5a5… (414 bytes))");
     }
 }

@@ -1,6 +1,6 @@
 //! JSON-RPC 2.0, section 6: each call of a batch is processed like a single call.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use paymaster_exchange::{Body, Exchange, Response};
 use paymaster_schemas::Basis;
@@ -94,12 +94,17 @@ fn broken_in_batch_only(
     knowledge: &dyn Knowledge,
 ) -> Option<Violation> {
     let single = |request: &ParsedRequest, answer: &Map<String, Value>| {
-        let (ParsedRequest::Call(call), Answer::Json(response, ..)) = (request, &alone.answer) else {
-            return None;
+        let Answer::Json(response, ..) = &alone.answer else { return None };
+        let envelope = match request {
+            ParsedRequest::Call(call) => call.envelope.clone(),
+            ParsedRequest::UnknownMethod { id } => {
+                json!({ "jsonrpc": "2.0", "id": id, "method": "unknown", "params": [] })
+            }
+            _ => return None,
         };
         let body = Value::Object(answer.clone()).to_string().into();
         let response = Response { body, ..(*response).clone() };
-        let request: Body = call.envelope.to_string().into();
+        let request: Body = envelope.to_string().into();
         Some(Exchange { received: alone.received, ..Exchange::new(request, Ok(response), alone.took) })
     };
     let (in_batch, by_itself) = (single(call, actual)?, single(&alone.request, alone.answer.object()?)?);

@@ -47,7 +47,7 @@ use access::Access;
 use examples::Example;
 use judge::{Judge, Judgement};
 use tally::{FirstViolation, NewlyBroken, Tally};
-use unjudged::UnjudgedAnswers;
+use unjudged::Unjudged;
 
 /// Why a rule over related requests stays inconclusive in recorded traffic.
 const UNRELATED: &str =
@@ -74,9 +74,7 @@ pub struct Session {
     judge: Judge,
     context: Arc<dyn Knowledge>,
     tally: Tally,
-    unjudged_answers: UnjudgedAnswers,
-    /// Groups that were sent and not judged, by the reason.
-    unjudged: BTreeMap<String, usize>,
+    unjudged: Unjudged,
     /// Whether the plan ended in its depth: a rule passes then when it held once or twice.
     shortened: bool,
     /// Whether no two requests were in flight at the same time.
@@ -118,8 +116,7 @@ impl Session {
             tally: Tally::of(&rules),
             judge: Judge::new(rules),
             context,
-            unjudged_answers: UnjudgedAnswers::default(),
-            unjudged: BTreeMap::new(),
+            unjudged: Unjudged::default(),
             shortened: false,
             alone: false,
             idle: false,
@@ -219,7 +216,7 @@ impl Session {
         if !counts(&mut judgements) {
             return None;
         }
-        if !self.unjudged_answers.can_judge(&views) {
+        if !self.unjudged.can_judge(&views, exchanges) {
             return Some(Vec::new());
         }
         observe(&views, &*self.context, &mut self.tally.observations);
@@ -284,13 +281,18 @@ impl Session {
                 outcomes.leave_out(group.relation.id, call, &reason, specification);
             }
         }
-        *self.unjudged.entry(reason).or_default() += 1;
+        if let Some(member) = group.members.last() {
+            self.unjudged.not_sent(reason, member);
+        }
     }
 
     /// Counts a group with an answer, or a missing one, that may have come from load, in words that say what came of sending it again. The run is
     /// incomplete.
-    pub fn leave_out_unconfirmed(&mut self, what: String) {
-        self.unjudged_answers.unconfirmed(what);
+    pub fn leave_out_unconfirmed(&mut self, what: String, group: &Group, exchanges: &[Exchange]) {
+        let unanswered = exchanges.iter().position(|exchange| exchange.outcome.is_err());
+        if let Some(member) = unanswered.map_or(group.members.last(), |place| group.members.get(place)) {
+            self.unjudged.unconfirmed(what, member);
+        }
     }
 
     /// Adds an observation about the whole run.
@@ -301,8 +303,7 @@ impl Session {
     /// Adds what another session of the same run counted.
     pub fn merge(&mut self, other: Self) {
         self.tally.merge(other.tally);
-        self.unjudged_answers.merge(other.unjudged_answers);
-        add_counts(&mut self.unjudged, other.unjudged);
+        self.unjudged.merge(other.unjudged);
     }
 
     /// Adds whether earlier requests got past HTTP to the service.
@@ -427,15 +428,13 @@ impl Session {
         for outcome in &mut rules {
             self.explain(outcome, is_recorded, cut_short.is_some());
         }
-        let unjudged_answers = self.unjudged_answers.reasons(&self.tally.access);
+        let (unjudged, has_unjudged_answers) = self.unjudged.in_words(&self.tally.access);
         let state = RunState {
             end,
             no_result: self.tally.is_without_result(),
-            has_unjudged_answers: !unjudged_answers.is_empty(),
+            has_unjudged_answers,
             left_out: specification.left_out(&self.judge.rules),
         };
-        let mut unjudged = self.unjudged;
-        unjudged.extend(unjudged_answers);
         let outcomes = &self.tally.access.outcomes;
         let is_about = |pair: &Kind| self.context.may_serve(*pair);
         let kinds = specification.kinds.iter().copied();

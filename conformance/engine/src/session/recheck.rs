@@ -9,10 +9,7 @@ use crate::{
     knowledge::{Expectation, Knowledge},
     message::answer::Answer,
     rules::{Report, Rule, View, Violation},
-    session::{
-        judge::{self, Judge, Judgement},
-        unjudged::UnjudgedAnswers,
-    },
+    session::judge::{self, Judge, Judgement},
     specification::Specification,
     verdict::summary::Summary,
 };
@@ -265,7 +262,7 @@ impl<'a> Recheck<'a> {
         if let Some(cause) = rejected_before_service(&views, original) {
             return Replayed::NotTested(cause);
         }
-        if !UnjudgedAnswers::default().can_judge(&views) {
+        if views.iter().any(|view| view.answer.exceeded_limit().is_some()) {
             return Replayed::NotJudged;
         }
         let judgements = self.judge.views(&views, Some(group), self.context);

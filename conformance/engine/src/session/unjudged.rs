@@ -1,59 +1,115 @@
-//! Answers that cannot be judged: they exceed our limits, a gateway answered instead of the service, or they did not come again when they may come
-//! from load.
+//! Groups of requests that are not judged, by reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use paymaster_exchange::Exchange;
 
 use crate::{
+    cases::case::Member,
     rules::View,
-    session::{access::Access, add_counts, unserved::without_answer},
+    session::{access::Access, unserved::without_answer},
 };
 
-/// How many groups have such an answer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UnjudgedAnswers {
-    /// By the limit that the answer exceeds.
-    too_large: BTreeMap<String, usize>,
-    /// By the HTTP status of the gateway that answered instead of the service. The other answers of such a group are judged.
-    by_gateways: BTreeMap<u16, usize>,
-    /// What did not come again, in words, where it may have come from load.
-    unconfirmed: BTreeMap<String, usize>,
+/// Why a group is not judged.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reason {
+    /// It was not sent, or in vain; the run says on its own that it is not whole.
+    NotSent(String),
+    /// An answer exceeds this limit of ours.
+    TooLarge(String),
+    /// A gateway answered with this HTTP status instead of the service. The other answers of such a group are judged.
+    Gateway(u16),
+    /// What may have come from load did not come again, in words.
+    Unconfirmed(String),
 }
 
-impl UnjudgedAnswers {
+/// Groups that are not judged for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnjudgedGroups {
+    /// How many.
+    pub groups: usize,
+    /// The shortest request for which they are not judged; of several the first in the alphabet.
+    pub request: String,
+    /// What is different about that request, for people; empty where nothing is.
+    pub label: String,
+}
+
+impl UnjudgedGroups {
+    fn merge(&mut self, other: Self) {
+        self.groups += other.groups;
+        if (other.request.len(), &other.request) < (self.request.len(), &self.request) {
+            (self.request, self.label) = (other.request, other.label);
+        }
+    }
+}
+
+/// The groups that are not judged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unjudged(BTreeMap<Reason, UnjudgedGroups>);
+
+impl Unjudged {
     /// Counts the answers of a group that cannot be judged; false when the whole group cannot.
-    pub fn can_judge(&mut self, views: &[View<'_>]) -> bool {
-        if let Some(what) = views.iter().find_map(|view| view.answer.exceeded_limit()) {
-            *self.too_large.entry(what).or_default() += 1;
+    pub fn can_judge(&mut self, views: &[View<'_>], exchanges: &[Exchange]) -> bool {
+        let too_large = |view: &View<'_>| view.answer.exceeded_limit().map(Reason::TooLarge);
+        let of_gateway = |view: &View<'_>| view.gateway_status().map(Reason::Gateway);
+        let mut first = |of: &dyn Fn(&View<'_>) -> Option<Reason>| {
+            let found = views.iter().zip(exchanges).find_map(|(view, it)| Some((of(view)?, view.label, it)));
+            found.map(|(reason, label, it)| self.count(reason, label, &it.request)).is_some()
+        };
+        if first(&too_large) {
             return false;
         }
-        if let Some(status) = views.iter().find_map(View::gateway_status) {
-            *self.by_gateways.entry(status).or_default() += 1;
-        }
+        first(&of_gateway);
         true
     }
 
-    /// Counts a group with an answer, or a missing one, that may have come from load: `what` says what it was, and what came of sending it again.
-    pub fn unconfirmed(&mut self, what: String) {
-        *self.unconfirmed.entry(what).or_default() += 1;
+    /// Counts a group that was not sent, or in vain, for this reason.
+    pub fn not_sent(&mut self, why: String, member: &Member) {
+        self.count(Reason::NotSent(why), &member.label, &member.body);
+    }
+
+    /// Counts a group with an answer to this request, or a missing one, that may have come from load: `what` says what it was, and what came of
+    /// sending it again.
+    pub fn unconfirmed(&mut self, what: String, member: &Member) {
+        self.count(Reason::Unconfirmed(what), &member.label, &member.body);
+    }
+
+    fn count(&mut self, reason: Reason, label: &str, request: &[u8]) {
+        let request = String::from_utf8_lossy(request).into_owned();
+        add(&mut self.0, reason, UnjudgedGroups { groups: 1, request, label: label.to_owned() });
     }
 
     /// Adds the counts of another part of the same run.
     pub fn merge(&mut self, other: Self) {
-        add_counts(&mut self.too_large, other.too_large);
-        add_counts(&mut self.by_gateways, other.by_gateways);
-        add_counts(&mut self.unconfirmed, other.unconfirmed);
+        for (reason, groups) in other.0 {
+            add(&mut self.0, reason, groups);
+        }
     }
 
-    /// The number of groups for each reason. A run with such groups does not pass. Where HTTP refused every valid request, gateways are
-    /// not counted: the run reports that separately.
-    pub fn reasons(self, access: &Access) -> BTreeMap<String, usize> {
-        let too_large =
-            self.too_large.into_iter().map(|(what, groups)| (format!("{what}: more than we read"), groups));
-        let by_gateways = self
-            .by_gateways
-            .into_iter()
-            .filter(|_| access.denied().is_none())
-            .map(|(status, groups)| (access.outcomes.described(&without_answer(status)), groups));
-        too_large.chain(by_gateways).chain(self.unconfirmed).collect()
+    /// The groups by reason, in words, and whether their answers alone keep the run from passing. Where HTTP refused every valid request,
+    /// gateways are not counted: the run reports that separately.
+    pub fn in_words(self, access: &Access) -> (BTreeMap<String, UnjudgedGroups>, bool) {
+        let (mut all, mut is_incomplete) = (BTreeMap::new(), false);
+        for (reason, groups) in self.0 {
+            is_incomplete |= !matches!(reason, Reason::NotSent(_) | Reason::Gateway(_));
+            let words = match reason {
+                Reason::NotSent(what) | Reason::Unconfirmed(what) => what,
+                Reason::TooLarge(what) => format!("{what}: more than we read"),
+                Reason::Gateway(_) if access.denied().is_some() => continue,
+                Reason::Gateway(status) => {
+                    is_incomplete = true;
+                    access.outcomes.described(&without_answer(status))
+                }
+            };
+            add(&mut all, words, groups);
+        }
+        (all, is_incomplete)
+    }
+}
+
+fn add<K: Ord>(all: &mut BTreeMap<K, UnjudgedGroups>, key: K, groups: UnjudgedGroups) {
+    match all.entry(key) {
+        Entry::Occupied(mut known) => known.get_mut().merge(groups),
+        Entry::Vacant(place) => drop(place.insert(groups)),
     }
 }

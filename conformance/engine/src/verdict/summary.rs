@@ -14,6 +14,7 @@ use crate::{
     },
     message::answer::Answer,
     rules::{MissingLine, Rule, observers::Observations},
+    session::unjudged::UnjudgedGroups,
     verdict::{
         conclusion::{Conclusion, Verdict},
         known,
@@ -70,8 +71,8 @@ pub struct Summary {
     pub known: Vec<known::EntryOutcome>,
     /// The commonest error message in the methods and modes in which no request got a result.
     pub refusal: Option<Refusal>,
-    /// How many groups were sent and not judged, by reason.
-    pub unjudged: BTreeMap<String, usize>,
+    /// The groups that were not judged, by reason.
+    pub unjudged: BTreeMap<String, UnjudgedGroups>,
     /// Dialect and behaviour fingerprint.
     pub observations: Observations,
     /// What the target uses of what the specification leaves open: names and values.

@@ -1,5 +1,5 @@
 use crate::report::{document::page, sample};
-use paymaster_engine::rules::Violation;
+use paymaster_engine::{rules::Violation, session::unjudged::UnjudgedGroups};
 
 #[test]
 fn the_page_shows_what_is_broken_and_how_to_repeat_it() {
@@ -143,7 +143,8 @@ fn markup_from_the_target_stays_text() {
         finding.exchanges[number].outcome = Ok(response);
     }
     sample.summary.cut_short = Some(EVIL.to_owned());
-    sample.summary.unjudged.insert(EVIL.to_owned(), 1);
+    let unjudged = UnjudgedGroups { groups: 1, request: EVIL.to_owned(), label: EVIL.to_owned() };
+    sample.summary.unjudged.insert(EVIL.to_owned(), unjudged);
     let values = sample.summary.observations.get_mut("behaviour.error-status").unwrap();
     values.insert(EVIL.to_owned(), 1);
     sample.summary.dialect.insert("jsonrpc-version".to_owned(), EVIL.into());

@@ -56,7 +56,10 @@ pub(crate) fn limits(report: &Report) -> Vec<(&'static str, String)> {
     let cut_short = report.cut_short.iter().filter(|_| report.conclusion != Conclusion::CouldNotTest);
     let cut_short = cut_short.map(|cause| ("cut short", cause.clone()));
     let unjudged = report.unjudged.iter().map(|unjudged| {
-        ("not judged", format!("{}: {}", count(unjudged.groups as u128, "group"), unjudged.reason))
+        let (groups, request) =
+            (count(unjudged.groups as u128, "group"), cut(&unjudged.request, LONGEST_MESSAGE));
+        let with = if unjudged.label.is_empty() { "" } else { " with " };
+        ("not judged", format!("{groups}: {}; such as{with}{}: {request}", unjudged.reason, unjudged.label))
     });
     let all = warnings.chain(skipped).chain(cut_short).chain(unjudged);
     all.map(|(title, text)| (title, escape_controls(&text))).collect()

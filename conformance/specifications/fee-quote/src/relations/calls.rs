@@ -14,6 +14,7 @@ use paymaster_engine::cases::{
         with_own_id, without,
     },
 };
+use paymaster_engine::rules::shown;
 use paymaster_schemas::{Method, Mode, kinds};
 use serde_json::{Value, json};
 
@@ -261,7 +262,8 @@ pub static WEBHOOK_DATA: Relation = Relation::new(
     let data = item_of_round(input, &data).clone();
     let base = in_client_order(input.base);
     let empty = ("empty webhookData", with(&base, SPONSORSHIP_INFO, "webhookData", json!({})));
-    let some = ("webhookData of some content", with(&base, SPONSORSHIP_INFO, "webhookData", data));
+    let label = format!("webhookData {}", shown(&data));
+    let some = (label, with(&base, SPONSORSHIP_INFO, "webhookData", data));
     if input.round.is_multiple_of(2) { compared(ids, empty, some) } else { compared(ids, some, empty) }
 });
 

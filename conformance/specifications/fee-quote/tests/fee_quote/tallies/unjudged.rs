@@ -6,7 +6,7 @@ use paymaster_engine::{
     session::{
         access::Access,
         recheck::{Original, Recheck, Replayed},
-        unjudged::UnjudgedAnswers,
+        unjudged::{Unjudged, UnjudgedGroups},
     },
 };
 use paymaster_fee_quote::target::{
@@ -40,11 +40,11 @@ fn exchange(request: &str, outcome: Result<(u16, &str), Failure>) -> Exchange {
     }
 }
 
-fn look(answers: &mut UnjudgedAnswers, exchanges: &[Exchange]) -> bool {
+fn look(answers: &mut Unjudged, exchanges: &[Exchange]) -> bool {
     let context = Context::default();
     let views: Vec<View<'_>> =
         exchanges.iter().map(|exchange| View::new(Role::Call, "", exchange, &context)).collect();
-    answers.can_judge(&views)
+    answers.can_judge(&views, exchanges)
 }
 
 #[test]
@@ -55,28 +55,32 @@ fn unjudged_answers_are_counted_by_reason() {
     };
     let gateway = || exchange(CALL, Ok((502, "<html>")));
     let fine = || exchange(CALL, Ok((200, "{}")));
-    let mut answers = UnjudgedAnswers::default();
+    let mut answers = Unjudged::default();
     assert!(look(&mut answers, &[fine()]));
-    assert_eq!(answers, UnjudgedAnswers::default());
+    assert_eq!(answers, Unjudged::default());
     assert!(!look(&mut answers, &[fine(), too_large()]));
     assert!(!look(&mut answers, &[gateway(), too_large()]), "it is not judged, for one reason");
     assert!(look(&mut answers, &[gateway(), gateway(), fine()]));
-    let mut other = UnjudgedAnswers::default();
+    let mut other = Unjudged::default();
     assert!(look(&mut other, &[gateway()]));
     // A gateway may reject a request beyond the tables.
     assert!(look(&mut other, &[exchange("{}", Ok((502, "")))]));
     assert!(!look(&mut other, &[too_large()]));
     answers.merge(other);
-    let reasons: Vec<(String, usize)> = answers.clone().reasons(&Access::default()).into_iter().collect();
-    let [(theirs, 2), (ours, 3)] = &reasons[..] else {
+    let (reasons, is_incomplete) = answers.clone().in_words(&Access::default());
+    assert!(is_incomplete);
+    let reasons: Vec<(String, UnjudgedGroups)> = reasons.into_iter().collect();
+    let [(theirs, by_gateway), (ours, too_large)] = &reasons[..] else {
         panic!("{reasons:?}");
     };
+    assert_eq!((by_gateway.groups, too_large.groups), (2, 3));
+    assert_eq!((&*by_gateway.request, &*too_large.request), ("{}", CALL), "the shortest request of each");
     assert_eq!(theirs, "HTTP 502, and no answer of the service");
     assert!(ours.ends_with("more than we read"), "{ours}");
     let mut denied = Access::default();
     let (refused, context) = (exchange(CALL, Ok((401, ""))), Context::default());
     denied.see("calls", &View::new(Role::Call, "", &refused, &context));
-    assert_eq!(answers.reasons(&denied).len(), 1);
+    assert_eq!(answers.in_words(&denied).0.len(), 1);
 }
 
 #[test]
