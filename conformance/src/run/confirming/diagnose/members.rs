@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Diagnosis, Search, circumstances::with_members, form::Plain, parsed, with_body};
 use paymaster_engine::{
-    cases::case::{Group, Role},
+    cases::case::{Group, Member, Role},
     diagnosis::{
         cause::{Cause, Contrast, is_about_the_kind, is_right_in_the_same_respect},
         difference::{Difference, differences, with_all},
@@ -252,13 +252,26 @@ impl Search<'_> {
         if let Some(found) = self.fewest_members(subject, passing).await {
             return Some(found);
         }
-        // Another change of the same kind may be judged rightly.
-        for passing in self.passing_requests(subject).into_iter().take(MOST_CANDIDATES / 2) {
+        for mut passing in self.other_changes() {
+            keep_id(&mut passing, &failing);
             if let Some(found) = self.fewest_members(subject, passing).await {
                 return Some(found);
             }
         }
         None
+    }
+
+    /// The other changes that the relation makes to the base request: the rule may hold for them.
+    fn other_changes(&self) -> Vec<Value> {
+        let Finding { group, violation, .. } = self.finding;
+        let (Some(wrong), Some(whole)) = (
+            group.members.get(violation.member),
+            group.rebuilt(group.base.clone(), self.resender.context),
+        ) else {
+            return Vec::new();
+        };
+        let is_other = |member: &&Member| member.role == wrong.role && member.label != wrong.label;
+        whole.members.iter().filter(is_other).filter_map(parsed).take(MOST_CANDIDATES).collect()
     }
 
     /// Requests of the same method and mode for which the rule held, those with the fewest differences first; with the id of the failing
