@@ -12,7 +12,7 @@ use crate::{
         outcomes::{GroupOutcomes, Outcomes},
     },
     knowledge::Knowledge,
-    rules::{Check, Rule, View, Violation, observers::Observations},
+    rules::{Check, Report, Rule, View, Violation, observers::Observations},
     session::{
         access::Access,
         add_counts,
@@ -403,12 +403,14 @@ impl FirstViolation {
     }
 }
 
-/// The member of a group for which a rule held, where the judgement says which: the only one, or the first where the rule held for
-/// all. A rule over the whole group is about its base.
+/// The first member of a group for which a rule held, and which does not break it elsewhere. A rule over the whole group is about its base.
 fn member_that_held(judgement: &Judgement, group: &Group) -> Option<usize> {
-    let members = group.members.len();
-    let all = judgement.report.held >= members as u64 || matches!(judgement.rule.check, Check::Group(..));
-    (judgement.report.violations.is_empty() && judgement.report.held > 0 && all).then_some(0)
+    let Report { violations, held_at, held, .. } = &judgement.report;
+    if let Check::Group(..) = judgement.rule.check {
+        return (violations.is_empty() && *held > 0).then_some(0);
+    }
+    let is_broken = |member| violations.iter().any(|violation| violation.member == member);
+    (0..group.members.len()).find(|member| held_at.contains(*member) && !is_broken(*member))
 }
 
 fn is_before(group: &Group, violation: &Violation, known: &FirstViolation) -> bool {
