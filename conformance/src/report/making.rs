@@ -328,7 +328,6 @@ impl Maker<'_> {
         (1..)
             .zip(failing.into_iter().chain(warnings))
             .filter_map(|(number, defect)| {
-                let shown = defect.shown(&summary.findings)?;
                 let made = report.findings.get(*defect.findings.first()?)?;
                 Some(Defect {
                     headline: self.text(&defect.headline(&clean)),
@@ -347,7 +346,7 @@ impl Maker<'_> {
                         Some(own @ 1..) => format!("Warning {own}"),
                         _ => format!("Defect {number}"),
                     },
-                    cause_in_words: sentence::cause_of(shown).map(|cause| self.text(&cause)),
+                    cause_in_words: defect.cause_in_words(&summary.findings).map(|cause| self.text(&cause)),
                 })
             })
             .collect()

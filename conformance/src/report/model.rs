@@ -445,12 +445,12 @@ impl Report {
     /// `breaks 3 rules`; where some of them do not fail the run, `breaks 1 rule, and 2 that only warn`. The verdict counts the others.
     pub(crate) fn extent(&self, defect: &Defect) -> String {
         let breaks = |rules| format!("breaks {}", count(rules as u128, "rule"));
+        let warn = |rules| if rules == 1 { "warns" } else { "warn" };
         let failing = self.rules_of(defect).filter(|rule| self.fails(rule)).count();
         match (failing, defect.rules.len() - failing) {
             (failing, 0) => breaks(failing),
-            (0, 1) => format!("{} that only warns", breaks(1)),
-            (0, warned) => format!("{} that only warn", breaks(warned)),
-            (failing, warned) => format!("{}, and {warned} that only warn", breaks(failing)),
+            (0, warned) => format!("{} that only {}", breaks(warned), warn(warned)),
+            (failing, warned) => format!("{}, and {warned} that only {}", breaks(failing), warn(warned)),
         }
     }
 

@@ -47,7 +47,13 @@ const CAUSES: &[(&str, &str)] = &[
     ("data-kept-by-nonce", "after a request with the same nonce"),
     ("token-data-of-any-token", "every answer of pm_sponsorUserOperation in mode ERC20"),
     ("batch-refused", "every answer"),
+    ("erc-7677: gas-limit-decimal", "in EntryPoint 0.7, 0.8 and 0.9 that the rule judges"),
     ("erc-7677: one-entry-point-throttled", "every request of "),
+    (
+        "erc-7677: zero-entry-point-as-default",
+        "with the EntryPoint \"0x0000000000000000000000000000000000000000\"",
+    ),
+    ("erc-7677: stub-post-op-gas-of-the-request", "wrong without paymasterPostOpGasLimit, right with"),
     ("erc-7677: final-after-data", "only after a request with the same sender and nonce"),
 ];
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use paymaster_schemas::Kind;
+
 use super::{
     cause::{Cause, WrongAnswers},
     same::{Kinship, kinship},
@@ -52,21 +54,30 @@ impl Defect {
 
     /// What is wrong, in a sentence without its full stop.
     pub fn headline(&self, findings: &[Finding]) -> String {
-        let Some(shown) = self.shown(findings) else { return String::new() };
+        self.shown(findings)
+            .map_or_else(String::new, |shown| sentence::headline(shown, &self.pairs(shown, findings)))
+    }
+
+    /// Its cause in words, as [`sentence::cause_of`].
+    pub fn cause_in_words(&self, findings: &[Finding]) -> Option<String> {
+        let shown = self.shown(findings)?;
+        sentence::cause_of(shown, &self.pairs(shown, findings))
+    }
+
+    /// The methods and modes for which it was found.
+    fn pairs(&self, shown: &Finding, findings: &[Finding]) -> BTreeSet<Option<Kind>> {
         let every = |finding: &Finding| match finding.cause {
             Some(Cause::Every { answers, .. }) => Some(answers),
             _ => None,
         };
         let own = self.findings.iter().filter_map(|number| findings.get(*number));
         // What is said of every answer holds for the methods and modes for which it was found.
-        let pairs: BTreeSet<_> = own
-            .filter(|finding| match (every(shown), every(finding)) {
-                (Some(WrongAnswers::ToOwedRequests), Some(WrongAnswers::All)) | (None, _) => true,
-                (own, other) => own == other,
-            })
-            .map(|finding| finding.pair)
-            .collect();
-        sentence::headline(shown, &pairs)
+        own.filter(|finding| match (every(shown), every(finding)) {
+            (Some(WrongAnswers::ToOwedRequests), Some(WrongAnswers::All)) | (None, _) => true,
+            (own, other) => own == other,
+        })
+        .map(|finding| finding.pair)
+        .collect()
     }
 }
 

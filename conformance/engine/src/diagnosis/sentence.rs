@@ -131,16 +131,17 @@ pub fn passing_condition(cause: &Cause) -> String {
 }
 
 /// The cause of a finding, and how much of a long run it was checked against. Where none was found, how many requests show the
-/// violation; none where that was not counted.
-pub fn cause_of(finding: &Finding) -> Option<String> {
-    match (&finding.cause, finding.share) {
-        (Some(cause), Some(share)) if share.judged < share.all => Some(format!(
-            "{}; checked against {} of {} requests of this kind",
-            explanation(cause, Shown::by(finding)),
-            share.judged,
-            share.all
-        )),
-        (Some(cause), _) => Some(explanation(cause, Shown::by(finding))),
+/// violation; none where that was not counted. `pairs` are the methods and modes for which it was found.
+pub fn cause_of(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> Option<String> {
+    let cause = finding.cause.as_ref().map(|cause| match cause {
+        Cause::Every { pair: Some(_), answers } => every(*answers, &subject(pairs, finding)),
+        cause => explanation(cause, Shown::by(finding)),
+    });
+    match (cause, finding.share) {
+        (Some(cause), Some(share)) if share.judged < share.all => {
+            Some(format!("{cause}; checked against {} of {} requests of this kind", share.judged, share.all))
+        }
+        (Some(cause), _) => Some(cause),
         (None, Some(share)) if share.broken == 0 && !finding.group.is_planned() => Some(format!(
             "seen in the first requests of the run only; none of {} later ones of this kind shows it",
             share.judged
@@ -152,6 +153,14 @@ pub fn cause_of(finding: &Finding) -> Option<String> {
             share.judged
         )),
         (None, None) => None,
+    }
+}
+
+fn every(answers: WrongAnswers, subject: &str) -> String {
+    let of = if subject == REQUESTS { String::new() } else { format!(" of {subject}") };
+    match answers {
+        WrongAnswers::ToOwedRequests => format!("every request{of} that must get a result"),
+        _ => format!("every {}{of} that the rule judges", answers.name()),
     }
 }
 
@@ -201,11 +210,7 @@ pub fn explanation(cause: &Cause, shown: Shown) -> String {
         }
         Cause::Form(_) => format!("every request {}", condition(cause)),
         Cause::Every { pair, answers } => {
-            let of = pair.map_or(String::new(), |pair| format!(" of {}", pair.words()));
-            match answers {
-                WrongAnswers::ToOwedRequests => format!("every request{of} that must get a result"),
-                _ => format!("every {}{of} that the rule judges", answers.name()),
-            }
+            every(*answers, &pair.map_or_else(|| REQUESTS.to_owned(), |pair| pair.words()))
         }
         Cause::Recorded { differences, is_only_there, place } => recorded(differences, *is_only_there, place),
         Cause::Headers { .. } => format!("wrong {}, right with the plain ones", condition(cause)),

@@ -264,10 +264,9 @@ impl Search<'_> {
     /// The other changes that the relation makes to the base request: the rule may hold for them.
     fn other_changes(&self) -> Vec<Value> {
         let Finding { group, violation, .. } = self.finding;
-        let (Some(wrong), Some(whole)) = (
-            group.members.get(violation.member),
-            group.rebuilt(group.base.clone(), self.resender.context),
-        ) else {
+        let (Some(wrong), Some(whole)) =
+            (group.members.get(violation.member), group.rebuilt(group.base.clone(), self.resender.context))
+        else {
             return Vec::new();
         };
         let is_other = |member: &&Member| member.role == wrong.role && member.label != wrong.label;

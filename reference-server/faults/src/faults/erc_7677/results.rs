@@ -43,6 +43,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     changed(POST_OP_07, "stub-post-op-gas-missing", "leaves paymasterPostOpGasLimit out for 0.7")
         .on_result(|_, result| remove(result, POST_OP))
         .when(|view| view.is_stub() && view.is_for(EntryPoint::V07)),
+    changed(POST_OP_07, "stub-post-op-gas-of-the-request", "has a postOp limit only if the request has one")
+        .on_result(|_, result| remove(result, POST_OP))
+        .when(|view| view.is_stub() && view.is_for(EntryPoint::V07) && view.lacks(POST_OP)),
     changed("stub.post-op-gas-08", "stub-post-op-gas-later-missing", "no paymasterPostOpGasLimit after 0.7")
         .on_result(|_, result| remove(result, POST_OP))
         .when(|view| view.is_stub() && is_eip_712(view)),

@@ -1,5 +1,7 @@
 //! Listed rules, and rules that no attempt reproduces.
 
+use std::collections::BTreeSet;
+
 use chrono::NaiveDate;
 use paymaster_engine::{
     diagnosis::{
@@ -111,7 +113,7 @@ fn a_cause_that_was_not_looked_for_is_not_called_not_found() {
     let first = first_violation();
     let finding = first.finding(&Key::of(first.rule, None, &first.violation), &SPECIFICATION);
     let share = Some(KindShare { broken: 2, judged: 5, all: 5, is_of_calls: true });
-    let told = |sought: Sought| cause_of(&Finding { sought, share, ..finding.clone() });
+    let told = |sought: Sought| cause_of(&Finding { sought, share, ..finding.clone() }, &BTreeSet::new());
     let shown = "2 of 5 requests of this kind show it";
     assert_eq!(told(Sought::Yes).as_deref(), Some(&*format!("no cause found; {shown}")));
     assert_eq!(told(Sought::No).as_deref(), Some(&*format!("no cause was looked for; {shown}")));
