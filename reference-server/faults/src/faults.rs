@@ -143,6 +143,16 @@ impl Fault {
         self
     }
 
+    /// The fault for the requests that meet this condition, which looks at this member of the request.
+    const fn when_at(self, member: &'static str, condition: Condition) -> Self {
+        self.when(condition).depends_on(member)
+    }
+
+    /// Refuses requests that must be served, by this member of the request.
+    const fn refuses_at(self, member: &'static str, condition: Condition) -> Self {
+        self.refuses(condition).depends_on(member)
+    }
+
     /// The same fault as one of another clause, where the clause of the row still holds.
     const fn of(mut self, clause: &'static str) -> Self {
         self.clause = clause;
@@ -160,6 +170,12 @@ impl Fault {
 const fn fault(common: Fault, name: &'static str, about: &'static str) -> Fault {
     Fault { name, about, ..common }
 }
+
+// Members of requests on which many faults depend.
+const FEE_TOKEN: &str = "/params/1/tokenInfo/feeTokenAddress";
+const CALCULATE: &str = "/params/1/calculateGasLimits";
+const PREFERRED: &str = "/params/1/tokenInfo/preferredToken";
+const CALL_DATA: &str = "/params/0/callData";
 
 /// The clauses that a refusal breaks: the request gets no result, and similar requests get one.
 const SERVED: &[&str] = &[

@@ -97,8 +97,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["json-rpc.*"]),
     answered("answer.id", "denied-text-id-null", "returns id null to a refused sender whose id is a text")
         .on_answer(|_, answer| set(answer, "id", Value::Null))
-        .when(|view| view.is_paymaster_call() && is_denied(view) && view.id_string().is_some())
-        .depends_on("/id"),
+        .when_at("/id", |view| view.is_paymaster_call() && is_denied(view) && view.id_string().is_some()),
     answered("error.message", "refusal-without-message", "leaves the message out of refusals")
         .on_answer(|_, answer| change(answer, "error", |error| json!({ "code": error["code"] }))),
     answered("json-rpc.reserved-codes", "denied-as-unknown-method", "refuses senders as an unknown method")

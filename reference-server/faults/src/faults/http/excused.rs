@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::injection::{RequestView, WireResponse, refuse_result};
 use crate::{
-    faults::{Fault, fault},
+    faults::{CALL_DATA, Fault, fault},
     injection::text_of,
 };
 
@@ -28,8 +28,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
     fault(TEXT, "token-mode-throttled", "answers requests in token mode with status 429")
         .on_http(|_, response| throttle(response, 429))
-        .when(|view| view.is_token_mode())
-        .depends_on("/params/1/mode"),
+        .when_at("/params/1/mode", |view| view.is_token_mode()),
     fault(TEXT, "token-quotes-unavailable", "answers quotes in token mode with status 503 and Retry-After")
         .on_http(|_, response| throttle(response, 503))
         .when(|view| view.is(kinds::QUOTE_ERC20)),
@@ -41,19 +40,16 @@ pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
         .when(|view| has_token(view, 2)),
     fault(TEXT, "call-data-too-large", "answers requests with call data above 2,500 bytes with status 413")
         .on_http(|_, response| status(response, 413))
-        .when(|view| view.byte_count("callData") > 2_500)
-        .depends_on("/params/0/callData"),
+        .when_at(CALL_DATA, |view| view.byte_count("callData") > 2_500),
     fault(TEXT, "one-fee-token-bad-gateway", "answers requests to pay in its first token with status 502")
         .on_http(|_, response| status(response, 502))
         .when(|view| view.fee_token().is_some_and(|token| view.tokens[0].eq_ignore_ascii_case(token))),
     fault(TEXT, "init-code-timeout", "answers requests with an initCode with status 504")
         .on_http(|_, response| status(response, 504))
-        .when(|view| view.has_init_code())
-        .depends_on("/params/0/initCode"),
+        .when_at("/params/0/initCode", |view| view.has_init_code()),
     fault(TEXT, "sponsor-requests-redirected", "answers sponsor requests with a redirect")
         .on_http(|_, response| redirect(response))
-        .when(|view| view.is_sponsor())
-        .depends_on("/method"),
+        .when_at("/method", |view| view.is_sponsor()),
     fault(TEXT, "account-forbidden", "answers requests of the account BICONOMY with status 403")
         .on_http(|_, response| status(response, 403))
         .when(|view| view.sponsorship_info()["smartAccountInfo"]["name"] == "BICONOMY")
@@ -70,8 +66,7 @@ pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
 pub(in crate::faults) const OF_ERC_7677: &[Fault] = &[
     fault(TEXT, "stubs-redirected", "answers requests for stubs with a redirect")
         .on_http(|_, response| redirect(response))
-        .when(|view| view.is_stub())
-        .depends_on("/method"),
+        .when_at("/method", |view| view.is_stub()),
     fault(TEXT, "one-entry-point-throttled", "answers requests for EntryPoint 0.7 with status 429")
         .on_http(|_, response| throttle(response, 429))
         .when(|view| view.is_for(EntryPoint::V07)),
@@ -137,8 +132,7 @@ pub(in crate::faults) const OF_OVERLOAD: &[Fault] = &[
         .depends_on_others(),
     fault(SERVED, "busy-for-large-calls", "answers calls of more than 64 bytes with the error `server busy`")
         .on_answer(|_, answer| refuse_result(answer, -32005, BUSY))
-        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.byte_count("callData") > 64)
-        .depends_on("/params/0/callData"),
+        .when_at(CALL_DATA, |view| view.is(kinds::SPONSOR_SPONSORED) && view.byte_count("callData") > 64),
 ];
 
 const BUSY: &str = "server busy: overloaded";

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::faults::{Fault, fault};
+use crate::faults::{FEE_TOKEN, Fault, fault};
 use crate::injection::{RequestView, remove, set, some_result};
 
 const PARSE: Fault = Fault::breaking("json-rpc.parse-error");
@@ -12,9 +12,7 @@ const INVALID_REQUEST: Fault =
     Fault::breaking("json-rpc.invalid-request").when(|view| !view.request.is_array());
 const METHOD: Fault = Fault::breaking("json-rpc.method-not-found");
 const PARAMS: Fault = Fault::breaking("json-rpc.invalid-params");
-const RESERVED: Fault = Fault::breaking("json-rpc.reserved-codes")
-    .depends_on("/params/1/tokenInfo/feeTokenAddress")
-    .of_fee_quote();
+const RESERVED: Fault = Fault::breaking("json-rpc.reserved-codes").depends_on(FEE_TOKEN).of_fee_quote();
 const NULL_ID: Fault = Fault::breaking("json-rpc.null-id").when(has_no_id);
 const BATCH: Fault = Fault::breaking("json-rpc.batch");
 const ELEMENTS: Fault = Fault::breaking("json-rpc.batch-elements");

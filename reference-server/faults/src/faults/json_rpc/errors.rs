@@ -3,15 +3,12 @@
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
-use crate::faults::{Fault, fault};
+use crate::faults::{FEE_TOKEN, Fault, fault};
 use crate::injection::{RequestView, change, decimal_text, remove, replace, set};
 
-const OBJECT: Fault =
-    Fault::breaking("error.object").depends_on("/params/1/tokenInfo/feeTokenAddress").when(is_about_tokens);
-const CODE: Fault =
-    Fault::breaking("error.code").depends_on("/params/1/tokenInfo/feeTokenAddress").when(is_about_tokens);
-const MESSAGE: Fault =
-    Fault::breaking("error.message").depends_on("/params/1/tokenInfo/feeTokenAddress").when(is_about_tokens);
+const OBJECT: Fault = Fault::breaking("error.object").depends_on(FEE_TOKEN).when(is_about_tokens);
+const CODE: Fault = Fault::breaking("error.code").depends_on(FEE_TOKEN).when(is_about_tokens);
+const MESSAGE: Fault = Fault::breaking("error.message").depends_on(FEE_TOKEN).when(is_about_tokens);
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(OBJECT, "error-as-text", "error is a string")

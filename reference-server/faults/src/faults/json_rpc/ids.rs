@@ -90,8 +90,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     Fault::new("json-rpc.large-ids", "id-through-double", "loses the last digits of ids above 2^53")
         .on_answer(|view, answer| set(answer, "id", view.rounded_id()))
-        .when(|view| view.has_large_id())
-        .depends_on("/id"),
+        .when_at("/id", |view| view.has_large_id()),
     fault(ECHO_BY_ID, "id-fraction-cut", "removes the fraction of an id")
         .on_answer(|view, answer| {
             set(answer, "id", json(text_of(view.id()).split('.').next().unwrap_or_default()));

@@ -7,59 +7,51 @@ use serde_json::{Map, Value, json};
 use super::SERVE_FIRST_TOKEN;
 use crate::injection::{Behaviour, RequestView, each_quote, replace_refusal};
 use crate::{
-    faults::{Fault, fault},
+    faults::{CALCULATE, FEE_TOKEN, Fault, fault},
     injection::{list, quotes, retain, text_of},
 };
 
 const FORMS: Fault = Fault::breaking("interoperability.client-forms");
 
-const TOKEN_QUOTE: Fault =
-    Fault::breaking("request.token-quote-row").depends_on("/params/1/calculateGasLimits");
+const TOKEN_QUOTE: Fault = Fault::breaking("request.token-quote-row").depends_on(CALCULATE);
 const REFUSED: Fault =
     Fault::breaking("sponsor.refused-gets-0x").injects(SPONSOR).depends_on("/params/0/sender");
 const SPONSORED: Fault = Fault::breaking("sponsor.sponsorable-is-sponsored");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new("request.sponsored-name", "sponsored-refused", "accepts the mode SPONSORSHIP, not SPONSORED")
-        .refuses(|view| view.mode_object()["mode"] == "SPONSORED")
-        .depends_on("/params/1/mode"),
+        .refuses_at("/params/1/mode", |view| view.mode_object()["mode"] == "SPONSORED"),
     fault(TOKEN_QUOTE, "gas-calculation-required-in-token-quotes", "token quotes need calculateGasLimits")
         .refuses(|view| view.is_quote() && view.is_token_mode() && view.omits("calculateGasLimits")),
     Fault::new("error.token-unsupported", "token-word-served", "reads a word as the first supported token")
         .injects(SERVE_FIRST_TOKEN)
-        .when(|view| view.pays_in(|token| !token.is_empty() && !token.starts_with("0x")))
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+        .when_at(FEE_TOKEN, |view| view.pays_in(|token| !token.is_empty() && !token.starts_with("0x"))),
     Fault::new("error.token-absent", "token-of-another-type-served", "serves a token that is no string")
         .injects(SERVE_FIRST_TOKEN)
-        .when(|view| {
+        .when_at(FEE_TOKEN, |view| {
             let token = &view.token_info()["feeTokenAddress"];
             view.is(kinds::SPONSOR_ERC20) && !token.is_null() && !token.is_string()
-        })
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+        }),
     fault(FORMS, "client-forms-refused", "refuses operations with a signature or with paymasterAndData")
         .refuses(has_placeholder),
     fault(FORMS, "hex-nonce-refused", "refuses nonces in hex")
-        .refuses(|view| is_hex(view, "nonce"))
-        .depends_on("/params/0/nonce"),
+        .refuses_at("/params/0/nonce", |view| is_hex(view, "nonce")),
     fault(FORMS, "decimal-fees-read-as-hex", "reads a fee in decimal digits as hex digits")
         .on_request(|view, request| {
             let fee = view.operation()["maxFeePerGas"].as_str().unwrap_or_default();
             request["params"][0]["maxFeePerGas"] = format!("0x{fee}").into();
         })
-        .when(|view| {
+        .when_at("/params/0/maxFeePerGas", |view| {
             view.is_quote() && !is_hex(view, "maxFeePerGas") && view.operation()["maxFeePerGas"].is_string()
-        })
-        .depends_on("/params/0/maxFeePerGas"),
+        }),
     fault(FORMS, "hex-fees-read-as-zero", "quotes fees of 0 where maxFeePerGas is in hex")
         .on_result(|_, result| each_quote(result, "maxGasFee", |_| json!(0)))
-        .when(|view| view.is_quote() && is_hex(view, "maxFeePerGas"))
-        .also(&["plausibility.*", "interoperability.*"])
-        .depends_on("/params/0/maxFeePerGas"),
+        .when_at("/params/0/maxFeePerGas", |view| view.is_quote() && is_hex(view, "maxFeePerGas"))
+        .also(&["plausibility.*", "interoperability.*"]),
     fault(FORMS, "both-infos-refused", "refuses requests with both info objects")
         .refuses(|view| !view.omits("tokenInfo") && !view.omits("sponsorshipInfo")),
     fault(FORMS, "quote-expiry-refused", "refuses an expiryDuration in a quote")
-        .refuses(|view| view.is_quote() && !view.omits("expiryDuration"))
-        .depends_on("/params/1/expiryDuration"),
+        .refuses_at("/params/1/expiryDuration", |view| view.is_quote() && !view.omits("expiryDuration")),
     Fault::new("sponsor.decision-inputs", "client-forms-not-sponsored", "sponsors nothing with placeholders")
         .injects(Behaviour::SPONSOR_NOTHING)
         .when(|view| view.is_sponsored_mode() && has_placeholder(view))
@@ -74,8 +66,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is_sponsored_mode() && is_in_capitals(view.text("sender"))),
     fault(SPONSORED, "senders-in-capitals-not-sponsored", "sponsors no sender in capital letters")
         .injects(Behaviour::SPONSOR_NOTHING)
-        .when(|view| view.is_sponsored_mode() && is_in_capitals(view.text("sender")))
-        .depends_on("/params/0/sender"),
+        .when_at("/params/0/sender", |view| view.is_sponsored_mode() && is_in_capitals(view.text("sender"))),
     Fault::new(
         "quote.tokens-quoted",
         "listed-tokens-in-capitals-unsupported",
@@ -86,9 +77,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             view.token_list().into_iter().filter(|token| is_in_capitals(token)).collect();
         list_as_unsupported(result, &unknown);
     })
-    .when(|view| view.is(kinds::QUOTE_ERC20))
-    .also(&["quote.unsupported-only-unsupported"])
-    .depends_on("/params/1/tokenInfo/tokenList"),
+    .when_at("/params/1/tokenInfo/tokenList", |view| view.is(kinds::QUOTE_ERC20))
+    .also(&["quote.unsupported-only-unsupported"]),
     Fault::new("quote.unsupported-listed", "unsupported-in-capitals-left-out", "lists no token in capitals")
         .depends_on_the_request()
         .on_result(|view, result| {
@@ -105,11 +95,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "serves unsupported tokens in capitals",
     )
     .injects(SERVE_FIRST_TOKEN)
-    .when(|view| view.pays_in(|token| is_in_capitals(token) && !view.supports(token)))
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    .when_at(FEE_TOKEN, |view| view.pays_in(|token| is_in_capitals(token) && !view.supports(token))),
     Fault::new("sponsor.erc20-result", "checksum-fee-token-refused", "refuses fee tokens with capitals")
         .refuses(|view| view.pays_in(|token| view.supports(token) && token != token.to_lowercase()))
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+        .depends_on(FEE_TOKEN),
 ];
 
 fn has_placeholder(view: &RequestView<'_>) -> bool {

@@ -3,7 +3,7 @@
 use paymaster_schemas::kinds;
 use serde_json::{Map, Value};
 
-use crate::faults::{Fault, fault};
+use crate::faults::{CALCULATE, CALL_DATA, Fault, fault};
 use crate::injection::{Behaviour, RequestView, SOME_DATA, is_refusal, replace_refusal, set, text_of};
 
 const SPONSORED: Fault =
@@ -25,11 +25,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SPONSORED, "never-sponsors-when-sponsoring", "sponsors nothing in pm_sponsorUserOperation")
         .when(|view| view.is(kinds::SPONSOR_SPONSORED)),
     fault(SPONSORED, "deployment-not-sponsored", "sponsors no operation with an initCode")
-        .when(|view| view.is_sponsored_mode() && view.has_init_code())
-        .depends_on("/params/0/initCode"),
+        .when_at("/params/0/initCode", |view| view.is_sponsored_mode() && view.has_init_code()),
     fault(SPONSORED, "empty-call-not-sponsored", "sponsors no operation with empty call data")
-        .when(|view| view.is_sponsored_mode() && view.operation()["callData"] == "0x")
-        .depends_on("/params/0/callData"),
+        .when_at(CALL_DATA, |view| view.is_sponsored_mode() && view.operation()["callData"] == "0x"),
     fault(REFUSED, "refused-gets-data", "returns data for an operation that it does not sponsor")
         .on_result(|_, result| replace_refusal(result, SOME_DATA)),
     fault(REFUSED, "refused-gets-zero-byte", "returns 0x00 for an operation that it does not sponsor")
@@ -47,15 +45,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         })
         .also(&["sponsor.decision-inputs", "request.json-notation"]),
-    fault(INPUTS, "decision-by-even-id", "sponsors only odd ids")
-        .when(|view| {
-            is_sponsor_call(view)
-                && view.id_number().is_some_and(|id| id.ends_with(['0', '2', '4', '6', '8']))
-        })
-        .depends_on("/id"),
+    fault(INPUTS, "decision-by-even-id", "sponsors only odd ids").when_at("/id", |view| {
+        is_sponsor_call(view) && view.id_number().is_some_and(|id| id.ends_with(['0', '2', '4', '6', '8']))
+    }),
     fault(INPUTS, "decision-by-id-kind", "sponsors no request whose id is a string")
-        .when(|view| is_sponsor_call(view) && view.id().is_string())
-        .depends_on("/id"),
+        .when_at("/id", |view| is_sponsor_call(view) && view.id().is_string()),
     fault(BY_EXPIRY, "decision-by-expiry", "sponsors nothing with an expiry above 300 seconds")
         .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300.0)),
     fault(BY_EXPIRY, "decision-by-expiry-of-a-day", "sponsors nothing with an expiry above a day")
@@ -73,22 +67,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(BY_EXPIRY, "decision-by-absent-expiry", "sponsors nothing without an expiry")
         .when(|view| is_sponsor_call(view) && view.omits("expiryDuration")),
     fault(INPUTS, "decision-by-calculate-gas-limits", "sponsors nothing when calculateGasLimits is false")
-        .when(|view| is_sponsor_call(view) && view.calculates(false))
-        .depends_on("/params/1/calculateGasLimits"),
+        .when_at(CALCULATE, |view| is_sponsor_call(view) && view.calculates(false)),
     fault(INPUTS, "decision-by-absent-calculate", "sponsors nothing without calculateGasLimits")
-        .when(|view| is_sponsor_call(view) && view.omits("calculateGasLimits"))
-        .depends_on("/params/1/calculateGasLimits"),
+        .when_at(CALCULATE, |view| is_sponsor_call(view) && view.omits("calculateGasLimits")),
     fault(INPUTS, "decision-by-token-info", "sponsors nothing when there is a tokenInfo")
-        .when(|view| is_sponsor_call(view) && view.token_info().is_object())
-        .depends_on("/params/1/tokenInfo"),
+        .when_at("/params/1/tokenInfo", |view| is_sponsor_call(view) && view.token_info().is_object()),
     fault(INPUTS, "decision-by-unknown-member", "sponsors nothing with a mode member that is not listed")
         .when(|view| is_sponsor_call(view) && view.has_unlisted_mode_member()),
     fault(SPONSORED, "quotes-without-calculation-not-sponsored", "requires calculateGasLimits to sponsor")
-        .when(|view| view.is(kinds::QUOTE_SPONSORED) && view.omits("calculateGasLimits"))
-        .depends_on("/params/1/calculateGasLimits"),
+        .when_at(CALCULATE, |view| view.is(kinds::QUOTE_SPONSORED) && view.omits("calculateGasLimits")),
     fault(INPUTS, "decision-by-version", "sponsors nothing for jsonrpc 2.0.0")
-        .when(|view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0")
-        .depends_on("/jsonrpc"),
+        .when_at("/jsonrpc", |view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0"),
     fault(INPUTS, "decision-by-earlier-request", "sponsors an operation once, and not again")
         .when(|view| is_sponsor_call(view) && view.memory.count_of(&view.operation().to_string()) > 1)
         .depends_on_others(),

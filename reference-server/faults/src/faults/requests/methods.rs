@@ -3,7 +3,7 @@
 use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
-use crate::faults::{Fault, fault};
+use crate::faults::{FEE_TOKEN, Fault, fault};
 use crate::injection::{Behaviour, refuse_result};
 
 const BOTH: Fault = Fault::breaking("endpoint.both-methods")
@@ -67,21 +67,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["request.*"])
         .depends_on_others(),
     fault(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
-        .refuses(|view| view.pays_in(|token| view.supports_as(1, token)))
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+        .refuses_at(FEE_TOKEN, |view| view.pays_in(|token| view.supports_as(1, token))),
     fault(SPONSOR_ERC20, "paying-in-tokens-judged-by-letter-case", "accepts fee tokens in lower case only")
         .refuses(|view| view.pays_in(|token| token.bytes().any(|letter| letter.is_ascii_uppercase())))
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+        .depends_on(FEE_TOKEN),
     fault(SPONSOR_ERC20, "paying-in-tokens-quoted", "answers in token mode with quotes")
         .on_request(|_, request| request["method"] = "pm_getFeeQuoteOrData".into())
         .when(|view| view.pays_in(|token| view.supports(token)))
         .also(TOKEN_ROWS),
     fault(MODE_SERVED, "token-info-switches-mode", "serves token mode when there is a tokenInfo")
-        .when(|view| view.is_sponsored_mode() && view.token_info().is_object())
-        .depends_on("/params/1/tokenInfo"),
+        .when_at("/params/1/tokenInfo", |view| view.is_sponsored_mode() && view.token_info().is_object()),
     fault(MODE_SERVED, "fee-token-switches-mode", "serves token mode when there is a fee token")
-        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.fee_token().is_some())
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+        .when_at(FEE_TOKEN, |view| view.is(kinds::SPONSOR_SPONSORED) && view.fee_token().is_some()),
     fault(MODE_SERVED, "sponsorship-info-switches-mode", "serves sponsored mode for a sponsorshipInfo")
         .injects(TO_SPONSORED)
         .when(|view| view.is_token_mode() && view.sponsorship_info().is_object())

@@ -47,14 +47,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .refuses(|view| view.is(kinds::SPONSOR_ERC20) && view.lacks("preVerificationGas"))
         .depends_on("/params/0/preVerificationGas"),
     fault(LISTED, "signature-required", "requires a signature in the operation")
-        .refuses(|view| view.lacks("signature"))
-        .depends_on("/params/0/signature"),
+        .refuses_at("/params/0/signature", |view| view.lacks("signature")),
     fault(LISTED, "signature-required-to-pay-in-tokens", "requires a signature to sponsor in token mode")
-        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && view.lacks("signature"))
-        .depends_on("/params/0/signature"),
+        .refuses_at("/params/0/signature", |view| view.is(kinds::SPONSOR_ERC20) && view.lacks("signature")),
     fault(LISTED, "paymaster-and-data-required", "requires paymasterAndData in the operation")
-        .refuses(|view| view.lacks("paymasterAndData"))
-        .depends_on("/params/0/paymasterAndData"),
+        .refuses_at("/params/0/paymasterAndData", |view| view.lacks("paymasterAndData")),
     fault(NONCE, "nonce-above-2-53-refused", "refuses nonces above 2^53")
         .refuses(|view| nonce_exceeds(view, 53)),
     fault(NONCE, "nonce-above-2-64-refused", "refuses nonces above 2^64")

@@ -4,7 +4,7 @@ use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use super::SERVE_FIRST_TOKEN;
-use crate::faults::{Fault, fault};
+use crate::faults::{FEE_TOKEN, Fault, PREFERRED, fault};
 use crate::injection::{
     Behaviour, GAS_LIMITS, RequestView, has_quotes, is_refusal, refuse, refuse_result, remove, result, set,
     some_result,
@@ -12,9 +12,9 @@ use crate::injection::{
 
 const MODE: Fault = Fault::breaking("request.mode-mandatory");
 const ABSENT: Fault = Fault::breaking("error.token-absent");
-const ABSENT_BY_TOKEN: Fault = ABSENT.depends_on("/params/1/tokenInfo/feeTokenAddress");
+const ABSENT_BY_TOKEN: Fault = ABSENT.depends_on(FEE_TOKEN);
 const OTHER: Fault = Fault::breaking("error.token-unsupported").injects(SERVE_FIRST_TOKEN);
-const OTHER_BY_TOKEN: Fault = OTHER.depends_on("/params/1/tokenInfo/feeTokenAddress");
+const OTHER_BY_TOKEN: Fault = OTHER.depends_on(FEE_TOKEN);
 const REFUSAL: Fault =
     Fault::breaking("error.refusal-is-none").injects(REFUSE_WITH_ERROR).also(&["sponsor.refused-gets-0x"]);
 const QUOTE: Fault = Fault::breaking("error.unsupported-quote-is-none");
@@ -22,8 +22,7 @@ const QUOTE: Fault = Fault::breaking("error.unsupported-quote-is-none");
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(MODE, "sponsor-without-mode-served", "serves sponsor requests without mode in the sponsored mode")
         .on_request(|_, request| request["params"][1]["mode"] = "SPONSORED".into())
-        .when(is_sponsor_without_mode)
-        .depends_on("/params/1/mode"),
+        .when_at("/params/1/mode", is_sponsor_without_mode),
     fault(MODE, "sponsor-mode-guessed", "takes a sponsor request with tokenInfo and no mode as token mode")
         .on_request(|_, request| request["params"][1]["mode"] = "ERC20".into())
         .when(|view| is_sponsor_without_mode(view) && view.token_info().get("feeTokenAddress").is_some()),
@@ -36,8 +35,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(PAYS_NOTHING),
     fault(ABSENT, "absent-token-info-served", "uses the first supported token when there is no tokenInfo")
         .injects(SERVE_FIRST_TOKEN)
-        .when(|view| view.omits_fee_token() && view.omits("tokenInfo"))
-        .depends_on("/params/1/tokenInfo"),
+        .when_at("/params/1/tokenInfo", |view| view.omits_fee_token() && view.omits("tokenInfo")),
     fault(ABSENT_BY_TOKEN, "null-token-served", "uses the first supported token when the token is null")
         .injects(SERVE_FIRST_TOKEN)
         .when(|view| {
@@ -123,10 +121,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     fault(QUOTE, "unsupported-preferred-as-error", "answers with an error to an unsupported preferred token")
         .on_answer(|_, answer| refuse_result(answer, -32000, NOT_POSSIBLE))
-        .when(|view| {
+        .when_at(PREFERRED, |view| {
             view.is(kinds::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token))
-        })
-        .depends_on("/params/1/tokenInfo/preferredToken"),
+        }),
 ];
 
 /// Whether the first address contains the second, and more.

@@ -6,7 +6,7 @@
 use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
-use crate::faults::{Fault, fault};
+use crate::faults::{Fault, PREFERRED, fault};
 use crate::injection::{
     Behaviour, RequestView, SwappedPart, has_quotes, list, list_as_unsupported, quotes, remove, retain, set,
 };
@@ -41,7 +41,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     fault(LISTED, "unsupported-without-preferred", "leaves an unsupported preferred token out")
         .on_result(|view, result| retain(result, UNSUPPORTED, |_, token| !view.prefers(token)))
-        .depends_on("/params/1/tokenInfo/preferredToken"),
+        .depends_on(PREFERRED),
     fault(LISTED, "unsupported-only-preferred", "lists no unsupported token of the list")
         .on_result(|view, result| retain(result, UNSUPPORTED, |_, token| view.prefers(token)))
         .depends_on("/params/1/tokenInfo/tokenList"),
@@ -76,8 +76,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 list_unsupported(result, preferred);
             }
         })
-        .when(|view| view.preferred().is_some_and(|token| view.supports(token)))
-        .depends_on("/params/1/tokenInfo/preferredToken"),
+        .when_at(PREFERRED, |view| view.preferred().is_some_and(|token| view.supports(token))),
     fault(ONLY_UNSUPPORTED, "unsupported-lists-unasked", "lists a token that was not requested")
         .on_result(|_, result| list_unsupported(result, UNREQUESTED_TOKEN))
         .when(|view| view.is(kinds::QUOTE_ERC20)),

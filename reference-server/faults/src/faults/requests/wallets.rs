@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::super::json_rpc::ids::respell;
 use super::SERVE_FIRST_TOKEN;
-use crate::faults::{Fault, fault};
+use crate::faults::{CALL_DATA, FEE_TOKEN, Fault, PREFERRED, fault};
 use crate::injection::{Behaviour, GAS_LIMITS, RequestView, SOME_DATA, WireResponse, replace_refusal};
 
 const SERVED: Fault = Fault::breaking("sponsor.sponsored-result");
-const CALLS_SERVED: Fault = SERVED.depends_on("/params/0/callData");
+const CALLS_SERVED: Fault = SERVED.depends_on(CALL_DATA);
 const SPONSORED: Fault =
     Fault::breaking("sponsor.sponsorable-is-sponsored").injects(Behaviour::SPONSOR_NOTHING);
 /// An operation is sponsored that must not be.
@@ -19,7 +19,7 @@ const REFUSED: Fault = Fault::breaking("sponsor.refused-gets-0x")
     .also(DECISION);
 const SIZES: Fault = Fault::breaking("request.sizes");
 const UNSUPPORTED: Fault = Fault::breaking("error.token-unsupported").injects(SERVE_FIRST_TOKEN);
-const SIMILAR: Fault = UNSUPPORTED.depends_on("/params/1/tokenInfo/feeTokenAddress");
+const SIMILAR: Fault = UNSUPPORTED.depends_on(FEE_TOKEN);
 const WEBHOOK: Fault =
     Fault::breaking("request.webhook-data").depends_on("/params/1/sponsorshipInfo/webhookData");
 const TEXT: Fault = Fault::breaking("answer.json-text").on_http(|_, response| fail(response));
@@ -38,8 +38,7 @@ const MODULAR: &str = "e9ae5c53";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SPONSORED, "approval-not-sponsored", "sponsors no call that approves a token")
-        .when(|view| view.is_sponsored_mode() && calls(view).contains("095ea7b3"))
-        .depends_on("/params/0/callData"),
+        .when_at(CALL_DATA, |view| view.is_sponsored_mode() && calls(view).contains("095ea7b3")),
     fault(CALLS_SERVED, "approval-of-all-refused", "refuses calls that approve all of a token").refuses(
         |view| {
             let data = calls(view);
@@ -51,7 +50,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             let is_single = calls(view).starts_with("b61d27f6");
             view.is_sponsored_mode() && is_single && word(view, 1).is_some_and(|value| !value.is_zero())
         })
-        .depends_on("/params/0/callData"),
+        .depends_on(CALL_DATA),
     fault(CALLS_SERVED, "long-batches-refused", "refuses batches of more than six calls")
         .refuses(|view| calls_of_batch(view) > 6),
     fault(CALLS_SERVED, "modular-batches-refused", "refuses batches of ERC-7579 accounts")
@@ -75,8 +74,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .refuses(|view| view.text("callData").ends_with("80218021")),
     fault(SERVED, "init-code-in-mixed-case-refused", "refuses initCode with small and capital letters")
-        .refuses(|view| is_in_mixed_case(&view.operation()["initCode"]))
-        .depends_on("/params/0/initCode"),
+        .refuses_at("/params/0/initCode", |view| is_in_mixed_case(&view.operation()["initCode"])),
     fault(SPONSORED, "deployment-of-safe-not-sponsored", "sponsors no deployment of a Safe")
         .when(|view| {
             let code = view.text("initCode").to_ascii_lowercase();
@@ -84,19 +82,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         .depends_on("/params/0/initCode"),
     fault(SIZES, "call-data-above-2000-refused", "refuses call data of 2,001 to 8,000 bytes")
-        .refuses(|view| (2_001..=8_000).contains(&view.byte_count("callData")))
-        .depends_on("/params/0/callData"),
+        .refuses_at(CALL_DATA, |view| (2_001..=8_000).contains(&view.byte_count("callData"))),
     fault(SIZES, "init-code-above-2000-refused", "refuses initCode above 2,000 bytes")
-        .refuses(|view| view.byte_count("initCode") > 2_000)
-        .depends_on("/params/0/initCode"),
+        .refuses_at("/params/0/initCode", |view| view.byte_count("initCode") > 2_000),
     fault(SIZES, "id-above-500-refused", "refuses ids of 500 to 999 letters")
-        .refuses(|view| view.id_string().is_some_and(|id| (500..1_000).contains(&id.len())))
-        .also(&["request.id-string"])
-        .depends_on("/id"),
+        .refuses_at("/id", |view| view.id_string().is_some_and(|id| (500..1_000).contains(&id.len())))
+        .also(&["request.id-string"]),
     Fault::new("request.id-string", "id-above-36-refused", "refuses ids of 37 to 900 letters")
-        .refuses(|view| view.id_string().is_some_and(|id| (37..=900).contains(&id.len())))
-        .also(&[SIZES.clause, "sponsor.*", "quote.*"])
-        .depends_on("/id"),
+        .refuses_at("/id", |view| view.id_string().is_some_and(|id| (37..=900).contains(&id.len())))
+        .also(&[SIZES.clause, "sponsor.*", "quote.*"]),
     fault(SIZES, "webhook-data-above-4000-refused", "refuses webhookData above 4,000 bytes")
         .refuses(|view| view.sponsorship_info()["webhookData"].to_string().len() > 4_000)
         .depends_on("/params/1/sponsorshipInfo/webhookData"),
@@ -124,13 +118,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             answer.remove("result");
             answer.insert("error".into(), json!({"code": -32602, "message": "invalid params: not accepted"}));
         })
-        .when(|view| {
+        .when_at("/params/0/maxPriorityFeePerGas", |view| {
             let fee = view.amount("maxFeePerGas");
             let is_of_a_method = view.request["method"].as_str().and_then(Method::from_name).is_some();
             fee.is_some() && is_of_a_method && fee == view.amount("maxPriorityFeePerGas")
         })
-        .also(&["quote.*", "sponsor.*", "request.*", "error.*", "json-rpc.*"])
-        .depends_on("/params/0/maxPriorityFeePerGas"),
+        .also(&["quote.*", "sponsor.*", "request.*", "error.*", "json-rpc.*"]),
     fault(SIMILAR, "token-by-its-ends-served", "compares the first and the last four digits of a token")
         .when(|view| is_similar(view, |named, known| named[..6] == known[..6] && named[38..] == known[38..])),
     fault(SIMILAR, "token-with-another-digit-served", "overlooks the 20th digit of a token").when(|view| {
@@ -169,16 +162,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(LOWER_CASE, "address-ids-in-lower-case", "returns ids that are addresses in lower case")
         .when(|view| view.id_string().is_some_and(|id| id.len() == 42 && id.starts_with("0x"))),
     fault(TEXT, "zero-duration-fails", "answers an expiryDuration of 0 with status 500 and a text")
-        .when(|view| view.mode_object()["expiryDuration"] == 0)
-        .depends_on("/params/1/expiryDuration"),
+        .when_at("/params/1/expiryDuration", |view| view.mode_object()["expiryDuration"] == 0),
     fault(TEXT, "empty-list-fails", "answers a preferredToken beside an empty tokenList with status 500")
         .when(|view| {
             let list = view.token_info()["tokenList"].as_array();
             view.preferred().is_some() && list.is_some_and(Vec::is_empty)
         }),
     fault(TEXT, "null-preferred-token-fails", "answers a preferredToken of null with status 500 and a text")
-        .when(|view| view.token_info().get("preferredToken").is_some_and(Value::is_null))
-        .depends_on("/params/1/tokenInfo/preferredToken"),
+        .when_at(PREFERRED, |view| view.token_info().get("preferredToken").is_some_and(Value::is_null)),
 ];
 
 fn fail(response: &mut WireResponse) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::injection::MemberChange::{Map, Remove, Set};
 use crate::injection::{json, remove, set, text_of};
 use crate::{
-    faults::{Fault, fault},
+    faults::{CALCULATE, Fault, fault},
     injection::{
         QuoteSelection::{Nth, Token},
         decimal_text, quotes,
@@ -55,8 +55,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .changes(Map(|value| text_of(value).replacen("0x", "0x000000000000000000000000", 1).into())),
     fault(PAYMASTER, "quote-paymaster-missing-when-deploying", "leaves paymasterAddress out beside initCode")
         .changes(Remove)
-        .when(|view| view.has_init_code())
-        .depends_on("/params/0/initCode"),
+        .when_at("/params/0/initCode", |view| view.has_init_code()),
     fault(NO_QUOTES, "quote-quotes-null", "feeQuotes is null").changes(Set("null")),
     fault(QUOTES, "quote-quotes-null-when-none", "feeQuotes is null when no token is quoted")
         .depends_on_the_request()
@@ -187,8 +186,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(USD, "fee-usd-negative", "maxGasFeeUSD is negative").changes(Set("-1")),
     fault(USD, "fee-usd-missing-when-deploying", "leaves maxGasFeeUSD out when there is an initCode")
         .changes(Remove)
-        .when(|view| view.has_init_code())
-        .depends_on("/params/0/initCode"),
+        .when_at("/params/0/initCode", |view| view.has_init_code()),
     fault(RATE, "fee-rate-hex", "exchangeRate is in hex").changes(Set(r#""0xc9f2c9cd04674edea40000000""#)),
     fault(RATE, "fee-rate-fraction", "exchangeRate is not scaled to an integer").changes(Set("232.8088")),
     fault(RATE, "fee-rate-negative", "exchangeRate is negative")
@@ -204,8 +202,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .changes(Map(|value| json(&format!("{}.125", text_of(value))))),
     fault(UNTIL, "fee-until-null-when-not-calculated", "validUntil is null when calculateGasLimits is false")
         .changes(Set("null"))
-        .when(|view| view.calculates(false))
-        .depends_on("/params/1/calculateGasLimits"),
+        .when_at(CALCULATE, |view| view.calculates(false)),
     fault(LOGO, "fee-logo-null", "logoUrl is null").changes(Set("null")),
     fault(LOGO, "fee-logo-relative", "logoUrl is a path without a host")
         .changes(Set(r#""/logos/usdc.png""#))

@@ -3,7 +3,7 @@
 use paymaster_schemas::kinds;
 use serde_json::Value;
 
-use crate::faults::{Fault, fault};
+use crate::faults::{CALCULATE, Fault, fault};
 use crate::injection::MemberChange::{Map, Remove, Set};
 use crate::injection::{decimal_text, in_hex, json, text_of};
 
@@ -39,8 +39,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .changes(Map(|value| Value::Array(vec![value.clone()]))),
     fault(DATA, "sponsored-data-missing-when-deploying", "leaves paymasterAndData out beside an initCode")
         .changes(Remove)
-        .when(|view| view.has_init_code())
-        .depends_on("/params/0/initCode"),
+        .when_at("/params/0/initCode", |view| view.has_init_code()),
     fault(PRE, "sponsored-pre-number", "preVerificationGas is a number").changes(Map(number)),
     fault(PRE, "sponsored-pre-hex", "preVerificationGas is in hex").changes(Map(in_hex)),
     fault(PRE, "sponsored-pre-fraction", "preVerificationGas has a fraction")
@@ -61,15 +60,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "leaves verificationGasLimit out when it is not calculated",
     )
     .changes(Remove)
-    .when(|view| view.calculates(false))
-    .depends_on("/params/1/calculateGasLimits"),
+    .when_at(CALCULATE, |view| view.calculates(false)),
     fault(CALL, "sponsored-call-fraction", "callGasLimit has a fraction")
         .changes(Map(|value| json(&format!("{}.5", text_of(value))))),
     fault(CALL, "sponsored-call-boolean", "callGasLimit is a boolean").changes(Set("true")),
     fault(CALL, "sponsored-call-string-when-deploying", "callGasLimit is a string when there is an initCode")
         .changes(Map(decimal_text))
-        .when(|view| view.has_init_code())
-        .depends_on("/params/0/initCode"),
+        .when_at("/params/0/initCode", |view| view.has_init_code()),
     fault(CALL, "sponsored-call-missing-now-and-then", "leaves callGasLimit out of 1 of 25 results")
         .changes(Remove)
         .when(|view| view.is_one_in(25)),

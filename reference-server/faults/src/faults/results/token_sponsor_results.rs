@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::sponsored_results::number;
-use crate::faults::{Fault, fault};
+use crate::faults::{CALCULATE, Fault, fault};
 use crate::injection::MemberChange::{Map, Remove, Set};
 use crate::injection::{decimal_text, json, text_of};
 
@@ -27,8 +27,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(DATA, "token-data-number", "paymasterAndData is a number").changes(Set("0")),
     fault(DATA, "token-data-missing-when-deploying", "leaves paymasterAndData out when there is an initCode")
         .changes(Remove)
-        .when(|view| view.has_init_code())
-        .depends_on("/params/0/initCode"),
+        .when_at("/params/0/initCode", |view| view.has_init_code()),
     fault(PRE, "token-pre-number", "preVerificationGas is a number").changes(Map(number)),
     fault(PRE, "token-pre-null", "preVerificationGas is null").changes(Set("null")),
     fault(PRE, "token-pre-words", "preVerificationGas is not an amount")
@@ -36,8 +35,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .of("plausibility.pre-verification-gas"),
     fault(PRE, "token-pre-missing-when-not-given", "leaves preVerificationGas out when the request does")
         .changes(Remove)
-        .when(|view| view.lacks("preVerificationGas"))
-        .depends_on("/params/0/preVerificationGas"),
+        .when_at("/params/0/preVerificationGas", |view| view.lacks("preVerificationGas")),
     fault(VERIFY, "token-verification-fraction", "verificationGasLimit has a fraction")
         .changes(Map(|value| json(&format!("{}.25", text_of(value))))),
     fault(VERIFY, "token-verification-string-now-and-then", "the limit is a string in 1 of 25 results")
@@ -45,16 +43,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is_one_in(25)),
     fault(VERIFY, "token-verification-null-when-alone-absent", "the limit is null when it alone is left out")
         .changes(Set("null"))
-        .when(|view| {
+        .when_at("/params/0/verificationGasLimit", |view| {
             let is_given = |name: &str| !view.lacks(name);
             is_given("callGasLimit") && is_given("preVerificationGas") && !is_given("verificationGasLimit")
-        })
-        .depends_on("/params/0/verificationGasLimit"),
+        }),
     fault(CALL, "token-call-negative", "callGasLimit is negative").changes(Set("-21000")),
     fault(CALL, "token-call-null-when-not-calculated", "callGasLimit is null if calculateGasLimits is false")
         .changes(Set("null"))
-        .when(|view| view.calculates(false))
-        .depends_on("/params/1/calculateGasLimits"),
+        .when_at(CALCULATE, |view| view.calculates(false)),
     fault(SPONSORED, "sponsored-data-without-prefix", "paymasterAndData has no 0x prefix")
         .changes(Map(without_prefix)),
     fault(SPONSORED, "sponsored-data-half-byte", "paymasterAndData has an odd number of digits")
