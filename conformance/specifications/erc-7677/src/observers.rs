@@ -1,9 +1,15 @@
 //! Observers record what the text leaves open. They break no rule.
 
+use std::borrow::Cow;
+
 use paymaster_engine::{
     cases::case::Role,
     knowledge::Knowledge,
-    rules::{View, observers::Observer, shown},
+    rules::{
+        View,
+        observers::{Observer, Seen},
+        shown,
+    },
 };
 use paymaster_ethereum::zero_bytes;
 use paymaster_exchange::{Refusal, Simulation};
@@ -24,7 +30,7 @@ use crate::{
 /// An observer of how the probes of a clause are answered.
 macro_rules! probes {
     ($clause:literal) => {
-        Observer { clause: $clause, watch: |views, _, values| answered($clause, views, values) }
+        Observer::group($clause, |views, _, values| answered($clause, views, values))
     };
 }
 
@@ -35,19 +41,19 @@ pub(crate) static OBSERVERS: &[Observer] = &[
     probes!("observed.packed-members"),
     probes!("observed.context"),
     probes!("observed.foreign-chain"),
-    Observer { clause: "observed.unknown-entry-point", watch: unknown_entry_point },
+    Observer::group("observed.unknown-entry-point", unknown_entry_point),
     probes!("observed.chain-id-forms"),
-    Observer { clause: "observed.node", watch: unasked },
-    Observer { clause: "observed.limits-returned", watch: limits_returned },
-    Observer { clause: "observed.gas-limit-zeros", watch: leading_zeros },
-    Observer { clause: "observed.extra-members", watch: extra_members },
-    Observer { clause: "observed.icon", watch: icon },
-    Observer { clause: "observed.zero-bytes", watch: zeros },
-    Observer { clause: "observed.paymaster-changes", watch: paymasters },
-    Observer { clause: "observed.is-final", watch: finals },
-    Observer { clause: "observed.repeated-data", watch: repeated },
-    Observer { clause: "observed.error-codes", watch: error_codes },
-    Observer { clause: "observed.error-texts", watch: error_texts },
+    Observer::exchange("observed.node", unasked),
+    Observer::exchange("observed.limits-returned", limits_returned),
+    Observer::group("observed.gas-limit-zeros", leading_zeros),
+    Observer::group("observed.extra-members", extra_members),
+    Observer::exchange("observed.icon", icon),
+    Observer::group("observed.zero-bytes", zeros),
+    Observer::group("observed.paymaster-changes", paymasters),
+    Observer::group("observed.is-final", finals),
+    Observer::group("observed.repeated-data", repeated),
+    Observer::exchange("observed.error-codes", error_codes),
+    Observer::exchange("observed.error-texts", error_texts),
 ];
 
 fn answered(clause: &str, views: &[View<'_>], values: &mut Vec<String>) {
@@ -74,21 +80,17 @@ fn unknown_entry_point(views: &[View<'_>], knowledge: &dyn Knowledge, values: &m
 }
 
 /// Why a node showed nothing of a result.
-fn unasked(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
-    for view in views {
-        match view.on_chain {
-            Some(Simulation::Unclear(reason) | Simulation::Refused(Refusal::NotDeployed, reason)) => {
-                values.push(reason.clone());
-            }
-            Some(Simulation::Refused(refusal, _)) if !revert_accuses(view, *refusal, knowledge) => {
-                let why = "a revert that may have another reason";
-                values.push(why.to_owned());
-            }
-            _ if contradicts_the_profile(view, knowledge) => values.push(
-                "the contract accepts data that are not signed as the profile says: correct contract.kind and contract.signer".to_owned(),
-            ),
-            _ => {}
+fn unasked(view: &View<'_>, knowledge: &dyn Knowledge) -> Seen {
+    match view.on_chain {
+        Some(Simulation::Unclear(reason) | Simulation::Refused(Refusal::NotDeployed, reason)) => {
+            Some(reason.clone().into())
         }
+        Some(Simulation::Refused(refusal, _)) if !revert_accuses(view, *refusal, knowledge) => {
+            Some("a revert that may have another reason".into())
+        }
+        _ => contradicts_the_profile(view, knowledge).then_some(Cow::Borrowed(
+            "the contract accepts data that are not signed as the profile says: correct contract.kind and contract.signer",
+        )),
     }
 }
 
@@ -96,16 +98,15 @@ fn method(kind: Kind) -> &'static str {
     if is_stub(kind) { "stub" } else { "data" }
 }
 
-fn limits_returned(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
-    for (kind, result) in results(views, knowledge).filter(|(_, result)| result.contains_key("paymaster")) {
-        let seen = match LIMITS.map(|name| result.contains_key(name)) {
-            [true, true] => "both",
-            [true, false] => "of the validation",
-            [false, true] => "of postOp",
-            [false, false] => "none",
-        };
-        values.push(format!("{}: {seen}", method(kind)));
-    }
+fn limits_returned(view: &View<'_>, knowledge: &dyn Knowledge) -> Seen {
+    let (kind, result) = judged(view, knowledge).filter(|(_, result)| result.contains_key("paymaster"))?;
+    let seen = match LIMITS.map(|name| result.contains_key(name)) {
+        [true, true] => "both",
+        [true, false] => "of the validation",
+        [false, true] => "of postOp",
+        [false, false] => "none",
+    };
+    Some(format!("{}: {seen}", method(kind)).into())
 }
 
 fn leading_zeros(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
@@ -131,17 +132,12 @@ fn extra_members(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec
     }
 }
 
-fn icon(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
-    for (_, result) in results(views, knowledge) {
-        let icon = result.get("sponsor").and_then(|sponsor| sponsor["icon"].as_str());
-        values.extend(icon.map(|icon| {
-            let end = icon.find([';', ',']).unwrap_or(0).min(60);
-            match icon.get(..end).filter(|head| head.starts_with("data:")) {
-                Some(head) => head.to_owned(),
-                None => "no data: URI".to_owned(),
-            }
-        }));
-    }
+fn icon(view: &View<'_>, knowledge: &dyn Knowledge) -> Seen {
+    let (_, result) = judged(view, knowledge)?;
+    let icon = result.get("sponsor")?["icon"].as_str()?;
+    let end = icon.find([';', ',']).unwrap_or(0).min(60);
+    let head = icon.get(..end).filter(|head| head.starts_with("data:"));
+    Some(head.map_or(Cow::Borrowed("no data: URI"), |head| head.to_owned().into()))
 }
 
 /// The pairs of a stub and its data.
@@ -203,30 +199,22 @@ fn repeated(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<Stri
     }
 }
 
-fn error_codes(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
-    for view in views {
-        if let (Some(error), Some(response)) = (view.answer.error(), view.answer.response()) {
-            values.push(format!("{} with HTTP {}", shown(&error["code"]), response.status));
-        }
-    }
+fn error_codes(view: &View<'_>, _: &dyn Knowledge) -> Seen {
+    let (error, response) = view.answer.error().zip(view.answer.response())?;
+    Some(format!("{} with HTTP {}", shown(&error["code"]), response.status).into())
 }
 
-fn error_texts(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
-    for message in views.iter().filter_map(|view| view.answer.error()?["message"].as_str()) {
-        let names_url = message.contains("http://") || message.contains("https://");
-        let names_code = message.contains(".js:")
-            || message.contains(".ts:")
-            || message.contains(".go:")
-            || message.contains("    at ");
-        values.push(
-            match (names_url, names_code) {
-                (true, _) => "a URL",
-                (_, true) => "a line of code",
-                _ => "neither",
-            }
-            .to_owned(),
-        );
-    }
+fn error_texts(view: &View<'_>, _: &dyn Knowledge) -> Seen {
+    let message = view.answer.error()?["message"].as_str()?;
+    let has = |part| message.contains(part);
+    let seen = if has("http://") || has("https://") {
+        "a URL"
+    } else if [".js:", ".ts:", ".go:", "    at "].into_iter().any(has) {
+        "a line of code"
+    } else {
+        "neither"
+    };
+    Some(seen.into())
 }
 
 #[cfg(test)]

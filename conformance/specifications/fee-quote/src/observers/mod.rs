@@ -16,7 +16,7 @@ use crate::relations::Probe;
 /// An observer of how these probes are answered.
 macro_rules! probes {
     ($clause:literal, $($probe:ident),+) => {
-        Observer { clause: $clause, watch: |views, _, values| acceptance(views, &[$(Probe::$probe),+], values) }
+        Observer::group($clause, |views, _, values| acceptance(views, &[$(Probe::$probe),+], values))
     };
 }
 
@@ -26,35 +26,36 @@ pub static OBSERVERS: &[Observer] = &[
     probes!("dialect.sponsored-name", MODE_SPONSORED, MODE_SPONSORSHIP),
     probes!("dialect.fee-token-member", FEE_TOKEN_ADDRESS, TOKEN_ADDRESS),
     probes!("dialect.amount-notation", DECIMAL_AMOUNTS, HEX_AMOUNTS, INTEGER_AMOUNTS),
-    Observer { clause: "dialect.mode-member", watch: results::mode_member },
-    Observer { clause: "dialect.quoted-tokens", watch: results::quoted_tokens },
-    Observer { clause: "behaviour.valid-until-unit", watch: results::valid_until_unit },
-    Observer { clause: "behaviour.unsupported-when-none", watch: results::unsupported_when_none },
-    Observer { clause: "behaviour.unsupported-without-both", watch: results::unsupported_without_both },
+    Observer::exchange("dialect.mode-member", results::mode_member),
+    Observer::exchange("dialect.quoted-tokens", results::quoted_tokens),
+    Observer::group("behaviour.valid-until-unit", results::valid_until_unit),
+    Observer::exchange("behaviour.unsupported-when-none", results::unsupported_when_none),
+    Observer::exchange("behaviour.unsupported-without-both", results::unsupported_without_both),
     probes!("behaviour.empty-token-list", EMPTY_TOKEN_INFO, EMPTY_TOKEN_LIST),
-    Observer { clause: "behaviour.token-letter-case", watch: results::token_letter_case },
-    Observer { clause: "behaviour.repeated-tokens", watch: results::repeated_tokens },
-    Observer { clause: "behaviour.error-codes", watch: results::error_codes },
-    Observer { clause: "behaviour.error-status", watch: results::error_status },
+    Observer::group("behaviour.token-letter-case", results::token_letter_case),
+    Observer::exchange("behaviour.repeated-tokens", results::repeated_tokens),
+    Observer::exchange("behaviour.error-codes", results::error_codes),
+    Observer::exchange("behaviour.error-status", results::error_status),
     probes!("behaviour.extra-members", SIGNATURE),
     probes!("behaviour.sponsored-required-fields", NO_GAS_LIMITS, NO_INIT_CODE),
     probes!("behaviour.quote-without-mode", NO_MODE),
-    Observer { clause: "behaviour.gas-limits-returned", watch: results::gas_limits_returned },
-    Observer { clause: "behaviour.paymaster-and-data-layout", watch: results::layout },
-    Observer { clause: "behaviour.deterministic-data", watch: results::deterministic_data },
-    Observer { clause: "behaviour.limits", watch: requests::limits },
-    Observer { clause: "behaviour.malformed-params", watch: requests::malformed_params },
-    Observer { clause: "behaviour.optional-members", watch: requests::optional_members },
-    Observer { clause: "behaviour.addresses-in-capitals", watch: requests::addresses_in_capitals },
-    Observer { clause: "behaviour.refused-headers", watch: requests::refused_headers },
+    Observer::exchange("behaviour.gas-limits-returned", results::gas_limits_returned),
+    Observer::exchange("behaviour.paymaster-and-data-layout", results::layout),
+    Observer::group("behaviour.deterministic-data", results::deterministic_data),
+    Observer::group("behaviour.limits", requests::limits),
+    Observer::group("behaviour.malformed-params", requests::malformed_params),
+    Observer::group("behaviour.optional-members", requests::optional_members),
+    Observer::group("behaviour.addresses-in-capitals", requests::addresses_in_capitals),
+    Observer::exchange("behaviour.refused-headers", requests::refused_headers),
 ];
 
 fn is_probe(view: &View<'_>, probe: Probe) -> bool {
     view.role == Role::Probe && view.label == probe.0
 }
 
-fn results<'a>(views: &'a [View<'a>]) -> impl Iterator<Item = (&'a View<'a>, &'a Call, &'a Value)> {
-    views.iter().filter_map(|view| Some((view, view.valid_call()?, view.answer.result()?)))
+/// A valid call with its result.
+fn served<'a>(view: &'a View<'_>) -> Option<(&'a Call, &'a Value)> {
+    view.valid_call().zip(view.answer.result())
 }
 
 /// Whether the first request of a group is its baseline, and was served.

@@ -9,7 +9,7 @@ use paymaster_engine::{
     cases::case::Role,
     knowledge::Knowledge,
     message::{answer::Answer, request::ParsedRequest},
-    rules::View,
+    rules::{View, observers::Seen},
 };
 use paymaster_schemas::{Method, Mode};
 
@@ -120,10 +120,7 @@ const LET_THROUGH: &str = "let through";
 
 /// Which published clients are refused for their request headers, and with which HTTP status: the same request in plain headers gets a
 /// result each time, and theirs never does.
-pub(super) fn refused_headers(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
-    for view in views.iter().filter(|view| view.refused_for_headers) {
-        if let (Some(client), Some(response)) = (view.sent_as, view.answer.response()) {
-            values.push(format!("{}: HTTP {}", client.name, response.status));
-        }
-    }
+pub(super) fn refused_headers(view: &View<'_>, _: &dyn Knowledge) -> Seen {
+    let (client, response) = (view.sent_as?, view.answer.response()?);
+    view.refused_for_headers.then(|| format!("{}: HTTP {}", client.name, response.status).into())
 }

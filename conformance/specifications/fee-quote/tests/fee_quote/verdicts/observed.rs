@@ -40,7 +40,7 @@ fn watch_in(context: &Context, clause: &str, requested: &[Member<'_>]) -> Vec<St
     let observer = observers.next().expect("the clause has an observer");
     assert!(observers.next().is_none(), "{clause} is watched once");
     let mut seen = Vec::new();
-    (observer.watch)(&views, context, &mut seen);
+    observer.see(&views, context, &mut seen);
     seen
 }
 

@@ -143,7 +143,7 @@ fn watch(clause: &str, exchanges: &[Exchange]) -> Vec<String> {
     let views: Vec<View<'_>> = views.collect();
     let observer = OBSERVERS.iter().find(|observer| observer.clause == clause).unwrap();
     let mut seen = Vec::new();
-    (observer.watch)(&views, &context, &mut seen);
+    observer.see(&views, &context, &mut seen);
     seen
 }
 
