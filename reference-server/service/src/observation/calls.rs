@@ -16,23 +16,17 @@ use crate::paymaster::methods::ServedMethod;
 /// One JSON-RPC request, or one HTTP request that holds none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// The JSON-RPC method, as the request names it.
-    pub(crate) method: CallMethod,
-    /// SPONSORED or ERC20; none when the request is not a call of one of the two methods.
-    pub(crate) mode: Option<Mode>,
+    /// The JSON-RPC method as the log shows it. Where the request has none that is readable, it is what came instead, such as `OPTIONS`.
+    pub(crate) method: Cow<'static, str>,
+    /// The label of the method in metrics: its name if the service has it.
+    pub(crate) label: &'static str,
+    /// SPONSORED or ERC20; [`NONE`] when the request is not a call of one of the two methods.
+    pub(crate) mode: &'static str,
     pub(crate) outcome: &'static str,
 }
 
-/// The method of a [`Call`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum CallMethod {
-    /// A method of the service.
-    Known(&'static str),
-    /// Another JSON-RPC method.
-    Unknown(String),
-    /// A request without a readable JSON-RPC method; this is what came instead, such as `OPTIONS`.
-    None(Cow<'static, str>),
-}
+/// What log and metrics show of a request without a method or a mode.
+pub(crate) const NONE: &str = "none";
 
 /// How a request was answered, where no [`ErrorCode`] says it.
 pub(crate) mod outcome {
@@ -139,15 +133,19 @@ fn answered_id(request: &Value) -> &Value {
 }
 
 fn call(request: &Value, response: Option<&Value>) -> Call {
-    let method = match request.get("method").and_then(Value::as_str) {
+    let (method, label) = match request.get("method").and_then(Value::as_str) {
         Some(name) => match ServedMethod::find(name) {
-            Some(method) => CallMethod::Known(method.name),
-            None => CallMethod::Unknown(name.chars().take(LONGEST_NAME).collect()),
+            Some(method) => (method.name.into(), method.name),
+            None => {
+                let name: String = name.chars().take(LONGEST_NAME).collect();
+                // In quotes, and with control characters escaped: clients choose it.
+                (format!("{name:?}").into(), "other")
+            }
         },
-        None => CallMethod::None(Cow::Borrowed("none")),
+        None => (NONE.into(), NONE),
     };
-    let mode = pair_of(request).map(Mode::of);
-    Call { method, mode, outcome: response.map_or(outcome::NO_RESPONSE, outcome_of) }
+    let mode = pair_of(request).map_or(NONE, |pair| Mode::of(pair).into_str());
+    Call { method, label, mode, outcome: response.map_or(outcome::NO_RESPONSE, outcome_of) }
 }
 
 fn outcome_of(response: &Value) -> &'static str {
@@ -215,8 +213,7 @@ mod tests {
             ("{", "none", "none"),
         ] {
             let [call] = &*calls(request.as_bytes(), None) else { panic!("one call") };
-            let own = call.mode.map_or("none", |mode| mode.into_str());
-            assert_eq!((&*call.method.to_string(), own), (method, mode), "{request}");
+            assert_eq!((&*call.method, call.mode), (method, mode), "{request}");
         }
     }
 

@@ -12,7 +12,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 pub use self::page::{metrics_address, serve_metrics};
-use crate::observation::calls::{Call, CallMethod};
+use crate::observation::calls::{Call, NONE};
 
 /// The metrics of one server.
 #[derive(Debug)]
@@ -35,9 +35,6 @@ struct DurationLabels {
     method: &'static str,
     mode: &'static str,
 }
-
-/// The label of what has no method or mode.
-const NONE: &str = "none";
 
 /// The buckets of latencies: 20, from 50 microseconds to 26 seconds, each twice the one before.
 fn buckets() -> impl Iterator<Item = f64> {
@@ -67,11 +64,11 @@ impl Metrics {
     /// Counts the calls of one HTTP request.
     pub(crate) fn count(&self, calls: &[Call], took: Duration) {
         for call in calls {
-            let labels = RequestLabels { method: method(call), mode: mode(call), outcome: call.outcome };
+            let labels = RequestLabels { method: call.label, mode: call.mode, outcome: call.outcome };
             self.requests.get_or_create(&labels).inc();
         }
         let labels = match calls {
-            [call] => DurationLabels { method: method(call), mode: mode(call) },
+            [call] => DurationLabels { method: call.label, mode: call.mode },
             _ => DurationLabels { method: "batch", mode: NONE },
         };
         self.durations.get_or_create(&labels).observe(took.as_secs_f64());
@@ -83,16 +80,4 @@ impl Metrics {
         encode(&mut text, &self.registry)?;
         Ok(text)
     }
-}
-
-fn method(call: &Call) -> &'static str {
-    match &call.method {
-        CallMethod::Known(name) => name,
-        CallMethod::Unknown(_) => "other",
-        CallMethod::None(_) => NONE,
-    }
-}
-
-fn mode(call: &Call) -> &'static str {
-    call.mode.map_or(NONE, |mode| mode.into_str())
 }

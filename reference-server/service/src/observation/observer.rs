@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use crate::http::respond::ResponseCopy;
-use crate::observation::calls::{Call, CallMethod, calls};
+use crate::observation::calls::{Call, NONE, calls};
 use crate::observation::metrics::Metrics;
 
 /// What is observed of requests. The default is nothing, as for a server inside another program.
@@ -57,7 +57,7 @@ impl Observation {
         let calls = match &self.subject {
             Subject::JsonRpc { request, response } => calls(request, response.text()),
             Subject::Http { method, outcome } => {
-                vec![Call { method: CallMethod::None(method.clone()), mode: None, outcome }]
+                vec![Call { method: method.clone(), label: NONE, mode: NONE, outcome }]
             }
         };
         if let Some(metrics) = &self.observer.metrics {
@@ -82,23 +82,12 @@ fn log(calls: &[Call], status: Option<u16>, took: Duration) {
         tracing::info!(
             batch = (calls.len() > 1).then(place),
             method = %call.method,
-            mode = %call.mode.map_or("none", |mode| mode.into_str()),
+            mode = %call.mode,
             outcome = %call.outcome,
             %status,
             %ms,
             "request"
         );
-    }
-}
-
-impl fmt::Display for CallMethod {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Known(name) => formatter.write_str(name),
-            // In quotes, and with control characters escaped: clients choose it.
-            Self::Unknown(name) => write!(formatter, "{name:?}"),
-            Self::None(instead) => formatter.write_str(instead),
-        }
     }
 }
 
