@@ -15,7 +15,7 @@ reads! { in_json Amount: "an amount below 2^256", |json| parse_member(json).map(
 pub(crate) struct Quantity(pub(crate) Amount);
 
 reads! { in_text Quantity: "a hex quantity below 2^256", |text| {
-    Some(Self(Amount(parse_hex(text.strip_prefix("0x")?)?)))
+    Some(Self(Amount(parse_digits(text.strip_prefix("0x")?, 16)?)))
 } }
 
 /// Parses the JSON text of a member.
@@ -33,66 +33,47 @@ fn parse_member(json: &str) -> Option<U256> {
 
 /// Parses `0x` and hex digits, or decimal digits. Leading zeros are allowed, signs and spaces are not.
 fn parse_text(text: &str) -> Option<U256> {
-    if let Some(digits) = text.strip_prefix("0x") { parse_hex(digits) } else { parse_decimal(text) }
+    match text.strip_prefix("0x") {
+        Some(digits) => parse_digits(digits, 16),
+        None => parse_digits(text, 10),
+    }
 }
 
-/// Number of hex digits that always fit into a `u64`.
-const HEX_DIGITS_OF_U64: usize = 16;
-/// Number of decimal digits that always fit into a `u64`.
-const DECIMAL_DIGITS_OF_U64: usize = 19;
-
-fn parse_hex(digits: &str) -> Option<U256> {
-    if digits.is_empty() {
+/// Parses digits of this base, and nothing else: the parsers of numbers would take a sign or `_` too.
+fn parse_digits(digits: &str, radix: u32) -> Option<U256> {
+    if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
         return None;
     }
-    let significant = digits.trim_start_matches('0');
-    let mut limbs = [0_u64; 4];
-    if significant.len() > limbs.len() * HEX_DIGITS_OF_U64 {
-        return None;
+    // Most amounts are small.
+    match u64::from_str_radix(digits, radix) {
+        Ok(small) => Some(U256::from(small)),
+        Err(_) => U256::from_str_radix(digits, radix.into()).ok(),
     }
-    for (limb, chunk) in limbs.iter_mut().zip(significant.as_bytes().rchunks(HEX_DIGITS_OF_U64)) {
-        for digit in chunk {
-            let value = char::from(*digit).to_digit(16)?;
-            *limb = (*limb << 4) | u64::from(value);
-        }
-    }
-    Some(U256::from_limbs(limbs))
-}
-
-fn parse_decimal(digits: &str) -> Option<U256> {
-    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-        return None;
-    }
-    if digits.len() <= DECIMAL_DIGITS_OF_U64 {
-        return digits.parse::<u64>().ok().map(U256::from);
-    }
-    U256::from_str_radix(digits.trim_start_matches('0'), 10).ok()
 }
 
 /// Greatest number of zeros that an exponent appends: 2^256 has 78 digits, so that more cannot give an amount.
 const MAX_EXPONENT: i64 = 1000;
 
-/// The digits of an unsigned JSON number, and how many of them stand before the decimal point once the exponent is applied.
-fn digits_of(json: &str) -> (String, i64) {
+/// The digits of a JSON number, and how many of them stand before the decimal point once the exponent is applied; none below zero.
+fn digits_of(json: &str) -> Option<(String, i64)> {
     let (mantissa, exponent) = json.split_once(['e', 'E']).unwrap_or((json, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{}{fraction}", whole.trim_start_matches('-'));
+    if digits.bytes().all(|digit| digit == b'0') {
+        return Some(("0".to_owned(), 1));
+    }
     let beyond = if exponent.starts_with('-') { i64::MIN } else { i64::MAX };
     let point = i64::try_from(whole.len()).unwrap_or(i64::MAX);
-    (format!("{whole}{fraction}"), point.saturating_add(exponent.parse().unwrap_or(beyond)))
+    let point = point.saturating_add(exponent.parse().unwrap_or(beyond));
+    (!json.starts_with('-')).then_some((digits, point))
 }
 
 /// Parses a JSON number with an integer value, such as `1.0` or `12e3`.
 fn parse_number(json: &str) -> Option<U256> {
     if json.bytes().all(|digit| digit.is_ascii_digit()) {
-        return parse_decimal(json);
+        return parse_digits(json, 10);
     }
-    let (mut digits, point) = digits_of(json.trim_start_matches('-'));
-    if digits.bytes().all(|digit| digit == b'0') {
-        return Some(U256::ZERO);
-    }
-    if json.starts_with('-') {
-        return None;
-    }
+    let (mut digits, point) = digits_of(json)?;
     let shift = point.saturating_sub(i64::try_from(digits.len()).ok()?);
     if shift >= 0 {
         let zeros = usize::try_from(shift.min(MAX_EXPONENT)).ok()?;
@@ -104,7 +85,7 @@ fn parse_number(json: &str) -> Option<U256> {
             }
         }
     }
-    parse_decimal(&digits)
+    parse_digits(&digits, 10)
 }
 
 /// Parses a JSON number of at least zero as seconds, rounded down and limited to `u64::MAX`.
@@ -113,13 +94,7 @@ pub(crate) fn parse_seconds(json: &str) -> Option<u64> {
         return Some(seconds);
     }
     json.starts_with(|first: char| first == '-' || first.is_ascii_digit()).then_some(())?;
-    let (digits, point) = digits_of(json.trim_start_matches('-'));
-    if digits.bytes().all(|digit| digit == b'0') {
-        return Some(0);
-    }
-    if json.starts_with('-') {
-        return None;
-    }
+    let (digits, point) = digits_of(json)?;
     let digits = digits.bytes().chain(std::iter::repeat(b'0'));
     let mut seconds = 0_u64;
     for digit in digits.take(usize::try_from(point.max(0)).unwrap_or(usize::MAX)) {
