@@ -24,7 +24,7 @@ use std::sync::LazyLock;
 use paymaster_schemas::{member_validator, resolved};
 use serde_json::Value;
 
-use crate::injection::{Behaviour, Condition, Injection, MemberChange, QuoteSelection, always, decimal_text};
+use crate::injection::{Behaviour, Condition, Injection, MemberChange, always, decimal_text};
 use crate::names::{ANY, ERC_7677, FEE_QUOTE, UnknownName, find};
 
 /// One way to break one clause.
@@ -113,14 +113,7 @@ impl Fault {
 
     /// Changes the result member that the clause is about.
     const fn changes(self, change: MemberChange) -> Self {
-        let behaviour = Behaviour::Row { row: self.clause, quotes: QuoteSelection::All, change };
-        self.injects(behaviour)
-    }
-
-    /// Changes the member of some fee quotes that the clause is about. Which tokens are quoted depends on the request.
-    const fn changes_quotes(self, quotes: QuoteSelection, change: MemberChange) -> Self {
-        let behaviour = Behaviour::Row { row: self.clause, quotes, change };
-        self.injects(behaviour).depends_on_the_request()
+        self.injects(Behaviour::Row { row: self.clause, change })
     }
 
     /// Refuses requests that must be served.

@@ -17,9 +17,7 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use behaviour::{
-    Behaviour, Condition, Injection, MemberChange, QuoteSelection, SwappedPart, always,
-};
+pub(crate) use behaviour::{Behaviour, Condition, Injection, MemberChange, SwappedPart, always};
 pub(crate) use change::{
     NO_CONTRACT, SOME_DATA, change, change_data, change_strings, change_text, decimal_text, each_quote,
     has_quotes, in_error, in_hex, is_refusal, json, list, list_as_unsupported, quotes, refuse, refuse_result,

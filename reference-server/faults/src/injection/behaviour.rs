@@ -29,8 +29,8 @@ pub(crate) enum Behaviour {
     Exchange(fn(&RequestView<'_>, &mut Value), fn(&RequestView<'_>, &mut Map<String, Value>)),
     /// Replaces a result by an error.
     Refuse,
-    /// Changes one member of a result. `row` is the id of the clause about that member, such as `sponsored-result.MODE`.
-    Row { row: &'static str, quotes: QuoteSelection, change: MemberChange },
+    /// Changes one member of a result, or of each of its fee quotes. `row` is the id of the clause about that member, such as `sponsored-result.MODE`.
+    Row { row: &'static str, change: MemberChange },
     /// Changes a result that is an object.
     Result(fn(&RequestView<'_>, &mut Map<String, Value>)),
     /// Changes an error object.
@@ -80,17 +80,6 @@ macro_rules! behaviours {
             self.injects($crate::injection::Behaviour::$behaviour(change))
         })+
     };
-}
-
-/// The fee quotes of a result that a [`Behaviour::Row`] changes. Other results have each member once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum QuoteSelection {
-    /// Every fee quote.
-    All,
-    /// The fee quote at this index of the list.
-    Nth(usize),
-    /// The fee quote of the token at this index of the configuration.
-    Token(usize),
 }
 
 /// A change to one member of an object.

@@ -13,9 +13,9 @@ use paymaster_service::{Bounds, Cors, IdleBefore, Respond, ResponseCopy, SenderN
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::behaviour::{Behaviour, Injection, MemberChange, QuoteSelection, SwappedPart};
+use super::behaviour::{Behaviour, Injection, MemberChange, SwappedPart};
 use super::body::PieceBody;
-use super::change::{change, json, quotes, refuse, remove, replace, result};
+use super::change::{change, has_quotes, json, quotes, refuse, remove, replace, result};
 use super::memory::Memory;
 use super::request_view::{Arrival, RequestView};
 use super::response::{Framing, WireResponse};
@@ -258,19 +258,13 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
                 refuse(answer, -32602, "invalid params: not accepted");
             }
         }
-        Behaviour::Row { row, quotes: selection, change } => {
+        Behaviour::Row { row, change } => {
             let (Some((document, member)), Some(result)) = (row.split_once('.'), result(answer)) else {
                 return;
             };
             if document == "fee-quote" {
-                let mut selected: Vec<_> = quotes(result)
-                    .enumerate()
-                    .filter(|(index, quote)| selection.includes(*index, quote, view.tokens))
-                    .collect();
-                if !selected.is_empty() && applies(view) {
-                    for (_, quote) in &mut selected {
-                        change.apply(quote, member);
-                    }
+                if has_quotes(result) && applies(view) {
+                    quotes(result).for_each(|quote| change.apply(quote, member));
                 }
             } else if view.pair().is_some_and(|pair| pair.result_document == document) && applies(view) {
                 change.apply(result, member);
@@ -293,22 +287,6 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
         Behaviour::Answer(change) if applies(view) => change(view, answer),
         // The others change the request or the response as a whole.
         _ => {}
-    }
-}
-
-impl QuoteSelection {
-    fn includes(self, index: usize, quote: &Map<String, Value>, tokens: &[String]) -> bool {
-        match self {
-            Self::All => true,
-            Self::Nth(nth) => nth == index,
-            Self::Token(number) => {
-                let address = quote.get("tokenAddress").and_then(Value::as_str);
-                tokens
-                    .get(number)
-                    .zip(address)
-                    .is_some_and(|(token, address)| token.eq_ignore_ascii_case(address))
-            }
-        }
     }
 }
 

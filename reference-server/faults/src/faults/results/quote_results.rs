@@ -5,14 +5,12 @@ use paymaster_schemas::kinds;
 use serde_json::Value;
 
 use crate::injection::MemberChange::{Map, Remove, Set};
-use crate::injection::{json, remove, set, text_of};
 use crate::{
     faults::{CALCULATE, Fault, fault},
-    injection::{
-        QuoteSelection::{Nth, Token},
-        decimal_text, quotes,
-    },
+    injection::{RequestView, change, decimal_text, json, quotes, remove, set, text_of},
 };
+
+type Object = serde_json::Map<String, Value>;
 
 const MODE: Fault = Fault::breaking("quote-result.MODE");
 const PAYMASTER: Fault = Fault::breaking("quote-result.paymasterAddress");
@@ -141,7 +139,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|_, result| same_as_first(result, "symbol"))
         .also(&["plausibility.token-price"]),
     fault(SYMBOL, "fee-symbol-missing-in-second", "leaves symbol out of the second quote")
-        .changes_quotes(Nth(1), Remove),
+        .depends_on_the_request()
+        .on_result(|_, result| remove_in_second(result, "symbol")),
     fault(DECIMAL, "fee-decimal-negative", "decimal is negative").changes(Set("-6")),
     fault(DECIMAL, "fee-decimal-fraction", "decimal has a fraction").changes(Set("6.5")),
     fault(DECIMAL, "fee-decimal-of-another", "every quote has the decimals of the first")
@@ -172,7 +171,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         format!("{}...", text.get(..6).unwrap_or_default()).into()
     })),
     fault(ADDRESS, "fee-address-missing-in-second", "leaves tokenAddress out of the second quote")
-        .changes_quotes(Nth(1), Remove),
+        .depends_on_the_request()
+        .on_result(|_, result| remove_in_second(result, "tokenAddress")),
     fault(FEE, "fee-max-string-when-large", "maxGasFee is a string for a maxFeePerGas above 64 bits")
         .changes(Map(decimal_text))
         .when(|view| view.amount("maxFeePerGas").is_some_and(|fee| fee.bit_len() > 64))
@@ -180,7 +180,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(FEE, "fee-max-negative", "maxGasFee is negative").changes(Set("-0.5")),
     fault(FEE, "fee-max-null", "maxGasFee is null").changes(Set("null")),
     fault(FEE, "fee-max-string-for-one-token", "maxGasFee is a string for the second supported token")
-        .changes_quotes(Token(1), Map(decimal_text)),
+        .depends_on_the_request()
+        .on_result(|view, result| {
+            quotes_of(view, result, 1).for_each(|quote| change(quote, "maxGasFee", decimal_text));
+        }),
     fault(USD, "fee-usd-dollar-sign", "maxGasFeeUSD has a dollar sign")
         .changes(Map(|value| format!("${}", text_of(value)).into())),
     fault(USD, "fee-usd-negative", "maxGasFeeUSD is negative").changes(Set("-1")),
@@ -211,7 +214,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .changes(Set(r#""""#))
         .of("plausibility.logo-url"),
     fault(LOGO, "fee-logo-missing-for-one-token", "leaves logoUrl out for the third supported token")
-        .changes_quotes(Token(2), Remove),
+        .depends_on_the_request()
+        .on_result(|view, result| quotes_of(view, result, 2).for_each(|quote| remove(quote, "logoUrl"))),
     fault(FEE, "fee-max-string-now-and-then", "maxGasFee is a string in 1 of 25 results")
         .changes(Map(decimal_text))
         .when(|view| view.is_one_in(25)),
@@ -226,7 +230,25 @@ fn with_last(array: &Value, last: Value) -> Value {
     items.chain([last]).collect()
 }
 
-fn same_as_first(result: &mut serde_json::Map<String, Value>, member: &str) {
+fn remove_in_second(result: &mut Object, member: &str) {
+    if let Some(second) = quotes(result).nth(1) {
+        remove(second, member);
+    }
+}
+
+/// The fee quotes of the token at this place of the configuration.
+fn quotes_of<'a>(
+    view: &RequestView<'_>,
+    result: &'a mut Object,
+    place: usize,
+) -> impl Iterator<Item = &'a mut Object> {
+    quotes(result).filter(move |quote| {
+        let token = quote.get("tokenAddress").and_then(Value::as_str);
+        token.is_some_and(|token| view.supports_as(place, token))
+    })
+}
+
+fn same_as_first(result: &mut Object, member: &str) {
     let mut all = quotes(result);
     let first = all.next().and_then(|quote| quote.get(member).cloned());
     for quote in all {
