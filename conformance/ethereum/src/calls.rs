@@ -8,7 +8,7 @@ use crate::operation::{EntryPointVersion, Operation};
 
 sol! {
     /// An operation, as EntryPoint v0.6 takes it.
-    #[derive(Debug)]
+    #[derive(Debug, PartialEq, Eq)]
     struct UserOperation {
         address sender;
         uint256 nonce;
@@ -132,32 +132,32 @@ const VERIFICATIONS: U256 = U256::from_limbs([3, 0, 0, 0]);
 
 /// The data of a call of EntryPoint 0.6 that simulates the validation of the whole operation.
 pub fn simulation_call(operation: &Operation) -> Vec<u8> {
-    simulateValidationCall { userOp: operation.unpacked() }.abi_encode()
+    simulateValidationCall { userOp: operation.members.clone() }.abi_encode()
 }
 
 /// The data of a call of EntryPoint 0.6 that returns the operation's hash.
 pub fn hash_call(operation: &Operation) -> Vec<u8> {
-    getUserOpHashCall { userOp: operation.unpacked() }.abi_encode()
+    getUserOpHashCall { userOp: operation.members.clone() }.abi_encode()
 }
 
 /// The data of the call with which an EntryPoint of the operation's version has the paymaster validate it. `hash` is the operation's.
 pub fn validation_call(operation: &Operation, hash: B256) -> Vec<u8> {
+    let members = &operation.members;
     if operation.version == EntryPointVersion::V06 {
-        let gas = operation
-            .verification_gas_limit
+        let gas = members
+            .verificationGasLimit
             .saturating_mul(VERIFICATIONS)
-            .saturating_add(operation.call_gas_limit)
-            .saturating_add(operation.pre_verification_gas);
-        let cost = gas.saturating_mul(operation.max_fee_per_gas);
-        let call =
-            validatePaymasterUserOpCall { userOp: operation.unpacked(), userOpHash: hash, maxCost: cost };
-        return call.abi_encode();
+            .saturating_add(members.callGasLimit)
+            .saturating_add(members.preVerificationGas);
+        let cost = gas.saturating_mul(members.maxFeePerGas);
+        return validatePaymasterUserOpCall { userOp: members.clone(), userOpHash: hash, maxCost: cost }
+            .abi_encode();
     }
     let [verification, post_op] = operation.paymaster_gas_limits();
-    let gas = [operation.call_gas_limit, operation.verification_gas_limit, verification, post_op]
+    let gas = [members.callGasLimit, members.verificationGasLimit, verification, post_op]
         .into_iter()
-        .fold(operation.pre_verification_gas, U256::saturating_add);
-    let cost = gas.saturating_mul(operation.max_fee_per_gas);
+        .fold(members.preVerificationGas, U256::saturating_add);
+    let cost = gas.saturating_mul(members.maxFeePerGas);
     Later::validatePaymasterUserOpCall { userOp: operation.packed(), userOpHash: hash, maxCost: cost }
         .abi_encode()
 }
@@ -165,7 +165,7 @@ pub fn validation_call(operation: &Operation, hash: B256) -> Vec<u8> {
 /// The data of the call with which this bundler has an EntryPoint of the operation's version carry it out.
 pub fn bundle_call(operation: &Operation, bundler: Address) -> Vec<u8> {
     if operation.version == EntryPointVersion::V06 {
-        return handleOpsCall { ops: vec![operation.unpacked()], beneficiary: bundler }.abi_encode();
+        return handleOpsCall { ops: vec![operation.members.clone()], beneficiary: bundler }.abi_encode();
     }
     Later::handleOpsCall { ops: vec![operation.packed()], beneficiary: bundler }.abi_encode()
 }
@@ -189,7 +189,7 @@ mod tests {
 
         let unpacked = read(EntryPointVersion::V06);
         let call = validatePaymasterUserOpCall::abi_decode(&validation_call(&unpacked, hash)).unwrap();
-        assert_eq!(call.userOp.sender, unpacked.sender);
+        assert_eq!(call.userOp.sender, unpacked.members.sender);
         assert_eq!((call.userOpHash, call.maxCost), (hash, U256::from((3 * 2 + 1 + 4) * 10)));
 
         for version in [EntryPointVersion::V07, EntryPointVersion::V08, EntryPointVersion::V09] {

@@ -88,7 +88,7 @@ impl ContractKind {
     /// When the contract would revert, with the reason.
     pub fn read(self, operation: &Operation) -> Result<PaymasterTerms, &'static str> {
         let offset = operation.version.paymaster_data_offset();
-        let mut data = Fields(operation.paymaster_and_data.get(offset..).ok_or(TOO_SHORT)?);
+        let mut data = Fields(operation.members.paymasterAndData.get(offset..).ok_or(TOO_SHORT)?);
         let (window, token, any_bundler) = match self {
             Self::Verifying06 | Self::Verifying07 => (data.window(32)?, None, true),
             Self::Singleton06 | Self::Singleton07 | Self::Singleton08 => {
@@ -125,20 +125,20 @@ impl ContractKind {
         let chain_id = U256::from(chain_id);
         let paymaster = operation.paymaster().unwrap_or_default();
         let limits = [terms.window.valid_until, terms.window.valid_after].map(|limit| U48::from(limit));
-        let (sender, nonce) = (operation.sender, operation.nonce);
-        let init_code = keccak256(&operation.init_code);
-        let call_data = keccak256(&operation.call_data);
+        let (sender, nonce) = (operation.members.sender, operation.members.nonce);
+        let init_code = keccak256(&operation.members.initCode);
+        let call_data = keccak256(&operation.members.callData);
         let gas = (
-            operation.call_gas_limit,
-            operation.verification_gas_limit,
-            operation.pre_verification_gas,
-            operation.max_fee_per_gas,
-            operation.max_priority_fee_per_gas,
+            operation.members.callGasLimit,
+            operation.members.verificationGasLimit,
+            operation.members.preVerificationGas,
+            operation.members.maxFeePerGas,
+            operation.members.maxPriorityFeePerGas,
         );
         let packed = operation.packed();
         let (limits_of_gas, pre_verification_gas, fees) =
             (packed.accountGasLimits, packed.preVerificationGas, packed.gasFees);
-        let all = &operation.paymaster_and_data;
+        let all = &operation.members.paymasterAndData;
         let signed = &all[..all.len().saturating_sub(terms.signature.len())];
         let encoded = match self {
             Self::Verifying06 => {
@@ -200,7 +200,7 @@ impl ContractKind {
 /// so it depends on the length of paymasterAndData.
 fn until_paymaster_and_data(operation: &Operation) -> Vec<u8> {
     const PLACE_OF_OFFSET: usize = 9 * 32;
-    let mut encoded = operation.unpacked().abi_encode().split_off(32);
+    let mut encoded = operation.members.abi_encode().split_off(32);
     let offset = U256::from_be_slice(&encoded[PLACE_OF_OFFSET..PLACE_OF_OFFSET + 32]);
     encoded.truncate(offset.to());
     encoded

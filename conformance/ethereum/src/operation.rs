@@ -49,22 +49,11 @@ impl EntryPointVersion {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     pub version: EntryPointVersion,
-    pub sender: Address,
-    pub nonce: U256,
-    /// Since 0.7: factory and factoryData. The factory `0x7702` is padded with zeros to 20 bytes.
-    pub init_code: Bytes,
-    pub call_data: Bytes,
-    pub call_gas_limit: U256,
-    pub verification_gas_limit: U256,
-    pub pre_verification_gas: U256,
-    /// In wei.
-    pub max_fee_per_gas: U256,
-    /// In wei.
-    pub max_priority_fee_per_gas: U256,
-    /// Since 0.7: paymaster, its two gas limits (16 bytes each) and paymasterData; in 0.9 with the suffix of a paymasterSignature.
-    pub paymaster_and_data: Bytes,
-    /// The account's signature; empty if there is none.
-    pub signature: Bytes,
+    /// The members in the form of EntryPoint 0.6; fees are in wei, and the signature is empty if there is none.
+    ///
+    /// Since 0.7, initCode is factory (`0x7702` is padded with zeros to 20 bytes) and factoryData; paymasterAndData is paymaster, its two gas
+    /// limits (16 bytes each) and paymasterData, in 0.9 with the suffix of a paymasterSignature.
+    pub members: UserOperation,
     /// The contract to which the account delegates by EIP-7702: `eip7702Auth.address`.
     pub delegate: Option<Address>,
 }
@@ -93,38 +82,37 @@ impl Operation {
     /// # Errors
     /// When a member that every client sends is missing, or one is malformed.
     pub fn read(version: EntryPointVersion, sources: &[&Value]) -> Result<Self, OperationError> {
-        let members = Members { version, sources };
-        let optional_bytes = |name| Ok(members.bytes(name)?.unwrap_or_default());
+        let json = Members { version, sources };
+        let optional_bytes = |name| Ok(json.bytes(name)?.unwrap_or_default());
         let (init_code, paymaster_and_data) = if version == EntryPointVersion::V06 {
             (optional_bytes("initCode")?, optional_bytes("paymasterAndData")?)
         } else {
-            (members.init_code()?, members.paymaster_and_data()?)
+            (json.init_code()?, json.paymaster_and_data()?)
         };
-        Ok(Self {
-            version,
-            sender: members.address("sender")?.ok_or(OperationError::Missing("sender"))?,
-            nonce: members.quantity("nonce")?,
-            init_code,
-            call_data: members.bytes("callData")?.ok_or(OperationError::Missing("callData"))?,
-            call_gas_limit: members.gas("callGasLimit")?,
-            verification_gas_limit: members.gas("verificationGasLimit")?,
-            pre_verification_gas: members.quantity("preVerificationGas")?,
-            max_fee_per_gas: members.gas("maxFeePerGas")?,
-            max_priority_fee_per_gas: members.gas("maxPriorityFeePerGas")?,
-            paymaster_and_data,
+        let members = UserOperation {
+            sender: json.address("sender")?.ok_or(OperationError::Missing("sender"))?,
+            nonce: json.quantity("nonce")?,
+            initCode: init_code,
+            callData: json.bytes("callData")?.ok_or(OperationError::Missing("callData"))?,
+            callGasLimit: json.gas("callGasLimit")?,
+            verificationGasLimit: json.gas("verificationGasLimit")?,
+            preVerificationGas: json.quantity("preVerificationGas")?,
+            maxFeePerGas: json.gas("maxFeePerGas")?,
+            maxPriorityFeePerGas: json.gas("maxPriorityFeePerGas")?,
+            paymasterAndData: paymaster_and_data,
             signature: optional_bytes("signature")?,
-            delegate: members.delegate()?,
-        })
+        };
+        Ok(Self { version, members, delegate: json.delegate()? })
     }
 
     /// The contract that pays: the first 20 bytes of paymasterAndData; none when there are fewer.
     pub fn paymaster(&self) -> Option<Address> {
-        self.paymaster_and_data.get(..20).map(Address::from_slice)
+        self.members.paymasterAndData.get(..20).map(Address::from_slice)
     }
 
     /// The gas limits of the paymaster's validation and of its postOp; 0 in 0.6, which has none.
     pub fn paymaster_gas_limits(&self) -> [U256; 2] {
-        let limits = self.paymaster_and_data.get(20..self.version.paymaster_data_offset());
+        let limits = self.members.paymasterAndData.get(20..self.version.paymaster_data_offset());
         match limits {
             Some(limits) if !limits.is_empty() => {
                 [U256::from_be_slice(&limits[..16]), U256::from_be_slice(&limits[16..])]
@@ -133,36 +121,20 @@ impl Operation {
         }
     }
 
-    /// The form of EntryPoint 0.6.
-    pub fn unpacked(&self) -> UserOperation {
-        UserOperation {
-            sender: self.sender,
-            nonce: self.nonce,
-            initCode: self.init_code.clone(),
-            callData: self.call_data.clone(),
-            callGasLimit: self.call_gas_limit,
-            verificationGasLimit: self.verification_gas_limit,
-            preVerificationGas: self.pre_verification_gas,
-            maxFeePerGas: self.max_fee_per_gas,
-            maxPriorityFeePerGas: self.max_priority_fee_per_gas,
-            paymasterAndData: self.paymaster_and_data.clone(),
-            signature: self.signature.clone(),
-        }
-    }
-
     /// The form of EntryPoint 0.7 and later. Limits and fees must be below 2^128.
     pub fn packed(&self) -> PackedUserOperation {
         let pair = |high: U256, low: U256| B256::from((high << 128) | low);
+        let members = self.members.clone();
         PackedUserOperation {
-            sender: self.sender,
-            nonce: self.nonce,
-            initCode: self.init_code.clone(),
-            callData: self.call_data.clone(),
-            accountGasLimits: pair(self.verification_gas_limit, self.call_gas_limit),
-            preVerificationGas: self.pre_verification_gas,
-            gasFees: pair(self.max_priority_fee_per_gas, self.max_fee_per_gas),
-            paymasterAndData: self.paymaster_and_data.clone(),
-            signature: self.signature.clone(),
+            sender: members.sender,
+            nonce: members.nonce,
+            initCode: members.initCode,
+            callData: members.callData,
+            accountGasLimits: pair(members.verificationGasLimit, members.callGasLimit),
+            preVerificationGas: members.preVerificationGas,
+            gasFees: pair(members.maxPriorityFeePerGas, members.maxFeePerGas),
+            paymasterAndData: members.paymasterAndData,
+            signature: members.signature,
         }
     }
 
@@ -172,21 +144,21 @@ impl Operation {
         match self.version {
             EntryPointVersion::V06 => {
                 let operation = (
-                    self.sender,
-                    self.nonce,
-                    keccak256(&self.init_code),
-                    keccak256(&self.call_data),
-                    self.call_gas_limit,
-                    self.verification_gas_limit,
-                    self.pre_verification_gas,
-                    self.max_fee_per_gas,
-                    self.max_priority_fee_per_gas,
-                    keccak256(&self.paymaster_and_data),
+                    self.members.sender,
+                    self.members.nonce,
+                    keccak256(&self.members.initCode),
+                    keccak256(&self.members.callData),
+                    self.members.callGasLimit,
+                    self.members.verificationGasLimit,
+                    self.members.preVerificationGas,
+                    self.members.maxFeePerGas,
+                    self.members.maxPriorityFeePerGas,
+                    keccak256(&self.members.paymasterAndData),
                 );
                 keccak256((keccak256(operation.abi_encode()), entry_point, chain_id).abi_encode())
             }
             EntryPointVersion::V07 => {
-                let operation = self.members_hashed(keccak256(&self.init_code));
+                let operation = self.members_hashed(keccak256(&self.members.initCode));
                 keccak256((keccak256(operation), entry_point, chain_id).abi_encode())
             }
             EntryPointVersion::V08 | EntryPointVersion::V09 => {
@@ -203,7 +175,8 @@ impl Operation {
                     "PackedUserOperation(address sender,uint256 nonce,bytes initCode,bytes callData,bytes32 accountGasLimits,\
                      uint256 preVerificationGas,bytes32 gasFees,bytes paymasterAndData)",
                 );
-                let init_code = self.delegated_init_code_hash().unwrap_or_else(|| keccak256(&self.init_code));
+                let init_code =
+                    self.delegated_init_code_hash().unwrap_or_else(|| keccak256(&self.members.initCode));
                 let operation = [kind.to_vec(), self.members_hashed(init_code)].concat();
                 let digests = [keccak256(domain.abi_encode()), keccak256(operation)].concat();
                 keccak256([b"\x19\x01".as_slice(), &digests].concat())
@@ -230,23 +203,27 @@ impl Operation {
     /// This operation with the factory `0x7702` packed as two bytes instead of twenty, as some bundlers do: EntryPoint 0.8 accepts both. None
     /// for another factory, or with factoryData.
     pub fn with_short_factory(&self) -> Option<Self> {
-        let is_padded = self.init_code[..] == Address::right_padding_from(&DELEGATED)[..];
-        is_padded.then(|| Self { init_code: Bytes::from_static(&DELEGATED), ..self.clone() })
+        let is_padded = self.members.initCode[..] == Address::right_padding_from(&DELEGATED)[..];
+        is_padded.then(|| {
+            let mut short = self.clone();
+            short.members.initCode = Bytes::from_static(&DELEGATED);
+            short
+        })
     }
 
     /// The hash of an initCode whose factory `0x7702` is replaced by the delegate. None for another factory, and when the delegate is
     /// unknown.
     pub(crate) fn delegated_init_code_hash(&self) -> Option<B256> {
-        let factory = self.init_code.get(..20)?;
+        let factory = self.members.initCode.get(..20)?;
         if factory[..2] != DELEGATED || factory[2..].iter().any(|byte| *byte != 0) {
             return None;
         }
-        Some(keccak256([self.delegate?.as_slice(), &self.init_code[20..]].concat()))
+        Some(keccak256([self.delegate?.as_slice(), &self.members.initCode[20..]].concat()))
     }
 
     /// What of paymasterAndData the account signs: in 0.9, the magic bytes stand for a paymasterSignature with its length.
     fn hashed_paymaster_and_data(&self) -> Vec<u8> {
-        let data = &self.paymaster_and_data;
+        let data = &self.members.paymasterAndData;
         let signed = || {
             let before_magic = data.strip_suffix(&PAYMASTER_SIGNATURE_MAGIC)?;
             let (before, length) = before_magic.split_last_chunk::<2>()?;
@@ -430,8 +407,8 @@ mod tests {
             let operation = Operation::read(version, &[&members(version)]).unwrap();
             let limits = if version == EntryPointVersion::V06 { "" } else { limits };
             let expected = format!("0x2222222222222222222222222222222222222222{limits}010203");
-            assert_eq!(operation.paymaster_and_data.to_string(), expected);
-            assert_eq!(operation.packed().paymasterAndData, operation.unpacked().paymasterAndData);
+            assert_eq!(operation.members.paymasterAndData.to_string(), expected);
+            assert_eq!(operation.packed().paymasterAndData, operation.members.paymasterAndData);
             assert_eq!(operation.paymaster(), Some(Address::repeat_byte(0x22)));
             let gas = if version == EntryPointVersion::V06 { [0, 0] } else { [50_000, 30_000] };
             assert_eq!(operation.paymaster_gas_limits(), gas.map(U256::from));
@@ -473,7 +450,7 @@ mod tests {
             let own = json!({ "factory": "0x7702", "factoryData": data });
             let operation =
                 Operation::read(EntryPointVersion::V08, &[&members(EntryPointVersion::V08), &own]);
-            operation.unwrap().with_short_factory().map(|operation| operation.init_code)
+            operation.unwrap().with_short_factory().map(|operation| operation.members.initCode)
         };
         assert_eq!(short("0x"), Some(Bytes::from_static(&DELEGATED)));
         assert_eq!(short("0x01"), None, "the data begin behind 20 bytes");

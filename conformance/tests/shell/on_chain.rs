@@ -115,39 +115,24 @@ fn validated(call: &Value, chain: u64, signer: Address, sender_nonce: U256) -> V
 fn operation(version: EntryPointVersion, params: &[u8]) -> Operation {
     let half = |word: B256, place: usize| U256::from_be_slice(&word[16 * place..16 * (place + 1)]);
     if version == EntryPointVersion::V06 {
-        let (sent, _, _) = <(UserOperation, B256, U256)>::abi_decode_params(params).unwrap();
-        return Operation {
-            version,
-            sender: sent.sender,
-            nonce: sent.nonce,
-            init_code: sent.initCode,
-            call_data: sent.callData,
-            call_gas_limit: sent.callGasLimit,
-            verification_gas_limit: sent.verificationGasLimit,
-            pre_verification_gas: sent.preVerificationGas,
-            max_fee_per_gas: sent.maxFeePerGas,
-            max_priority_fee_per_gas: sent.maxPriorityFeePerGas,
-            paymaster_and_data: sent.paymasterAndData,
-            signature: sent.signature,
-            delegate: None,
-        };
+        let (members, _, _) = <(UserOperation, B256, U256)>::abi_decode_params(params).unwrap();
+        return Operation { version, members, delegate: None };
     }
     let (sent, _, _) = <(PackedUserOperation, B256, U256)>::abi_decode_params(params).unwrap();
-    Operation {
-        version,
+    let members = UserOperation {
         sender: sent.sender,
         nonce: sent.nonce,
-        init_code: sent.initCode,
-        call_data: sent.callData,
-        call_gas_limit: half(sent.accountGasLimits, 1),
-        verification_gas_limit: half(sent.accountGasLimits, 0),
-        pre_verification_gas: sent.preVerificationGas,
-        max_fee_per_gas: half(sent.gasFees, 1),
-        max_priority_fee_per_gas: half(sent.gasFees, 0),
-        paymaster_and_data: sent.paymasterAndData,
+        initCode: sent.initCode,
+        callData: sent.callData,
+        callGasLimit: half(sent.accountGasLimits, 1),
+        verificationGasLimit: half(sent.accountGasLimits, 0),
+        preVerificationGas: sent.preVerificationGas,
+        maxFeePerGas: half(sent.gasFees, 1),
+        maxPriorityFeePerGas: half(sent.gasFees, 0),
+        paymasterAndData: sent.paymasterAndData,
         signature: sent.signature,
-        delegate: None,
-    }
+    };
+    Operation { version, members, delegate: None }
 }
 
 const RULES: [&str; 4] = ["data.accepted", "stub.simulates", "is-final.accepted", "stub.verification-gas"];

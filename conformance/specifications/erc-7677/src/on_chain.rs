@@ -51,7 +51,7 @@ impl Completed {
             format!("the node is of chain {}, and the request names {asked}", node.chain)
         });
         // The account's delegate enters the hash, and an invented account has none.
-        let is_delegated = operation.init_code.starts_with(&[0x77, 0x02]);
+        let is_delegated = operation.members.initCode.starts_with(&[0x77, 0x02]);
         let context = call.envelope["params"][3].to_string().to_ascii_lowercase();
         let may_take_tokens = ["0x", "token"].iter().any(|word| context.contains(word));
         Some(Self {
@@ -227,9 +227,9 @@ impl OnChain {
         // The limits of a request for a stub may be zero, and nothing is signed in it.
         let is_open = self.may_be_unsigned && matches!(question, Question::OfBundler(_));
         if question == Question::OtherLimits || is_open {
-            operation.call_gas_limit = U256::from(77_000);
-            operation.verification_gas_limit = U256::from(210_000);
-            operation.pre_verification_gas = U256::from(61_000);
+            operation.members.callGasLimit = U256::from(77_000);
+            operation.members.verificationGasLimit = U256::from(210_000);
+            operation.members.preVerificationGas = U256::from(61_000);
         }
         if let Question::OfBundler(bundler) = question {
             let entry_point = operation.version.address();
@@ -280,8 +280,12 @@ impl OnChain {
     fn has_real_limits(&self) -> bool {
         let operation = &self.completed.operation;
         let [of_paymaster, _] = operation.paymaster_gas_limits();
-        ![operation.call_gas_limit, operation.verification_gas_limit, operation.pre_verification_gas]
-            .contains(&U256::ZERO)
+        ![
+            operation.members.callGasLimit,
+            operation.members.verificationGasLimit,
+            operation.members.preVerificationGas,
+        ]
+        .contains(&U256::ZERO)
             && (operation.version == EntryPointVersion::V06 || !of_paymaster.is_zero())
     }
 }

@@ -114,8 +114,8 @@ pub fn completed(exchange: &Exchange) -> Option<Operation> {
     let without_call = json!({ "callData": "0x" });
     let mut operation = Operation::read(EntryPointVersion::V06, &[&without_call, sent, &own]).ok()?;
     let signature = sent.get("signature").and_then(hex_bytes).filter(|signature| !signature.is_empty());
-    operation.signature = signature.unwrap_or_else(|| Bytes::from(DUMMY_SIGNATURE));
-    (!operation.paymaster_and_data.is_empty()).then_some(operation)
+    operation.members.signature = signature.unwrap_or_else(|| Bytes::from(DUMMY_SIGNATURE));
+    (!operation.members.paymasterAndData.is_empty()).then_some(operation)
 }
 
 /// Whether the sender of an exchange's operation pays the paymaster in tokens. A paymaster may then revert because the sender has none.

@@ -149,7 +149,9 @@ fn by_profile(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), S
     let is_in_form = |(name, value): (&String, &Value)| {
         member_validator(kind_of_call.result_document, name).is_none_or(|form| form.is_valid(value))
     };
-    if !own.iter().all(is_in_form) || operation.paymaster_and_data.iter().take(20).all(|byte| *byte == 0) {
+    if !own.iter().all(is_in_form)
+        || operation.members.paymasterAndData.iter().take(20).all(|byte| *byte == 0)
+    {
         return None;
     }
     if kind == ContractKind::Singleton08 && is_delegated(view) && operation.delegate.is_none() {
@@ -404,7 +406,8 @@ pub(crate) fn revert_accuses(view: &View<'_>, refusal: Refusal, knowledge: &dyn 
         && contract.read(&operation).map_or(true, |terms| {
             let has_no_signature = ![64, 65].contains(&terms.signature.len());
             has_no_signature
-                || may_send(terms.any_bundler) && (terms.token.is_none() || stated.can_pay(operation.sender))
+                || may_send(terms.any_bundler)
+                    && (terms.token.is_none() || stated.can_pay(operation.members.sender))
         })
 }
 
