@@ -17,7 +17,7 @@ pub use calls::{
 };
 pub use contracts::{ContractKind, PaymasterTerms};
 pub use cost::most_cost;
-pub use operation::{EntryPointVersion, Operation, OperationError, hex_bytes};
+pub use operation::{EntryPointVersion, Operation, hex_bytes};
 pub use reading::{
     CallOutcome, NodeError, PaymasterValidation, SimulationOutcome, read_bundle, read_hash,
     read_paymaster_call, read_simulation, read_validation,

@@ -58,18 +58,6 @@ pub struct Operation {
     pub delegate: Option<Address>,
 }
 
-/// Why members are no operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OperationError {
-    #[error("{0} is missing")]
-    Missing(&'static str),
-    #[error("{0} is malformed")]
-    Malformed(&'static str),
-    /// Since 0.7, limits and fees are packed into 16 bytes.
-    #[error("{0} does not fit into 16 bytes")]
-    TooLarge(&'static str),
-}
-
 /// The factory that stands for an account that delegates by EIP-7702.
 const DELEGATED: [u8; 2] = [0x77, 0x02];
 /// The end of a paymasterAndData of EntryPoint 0.9 with a paymasterSignature: the signature, its length (2 bytes), these bytes.
@@ -80,20 +68,20 @@ impl Operation {
     /// request); `null` counts as absent.
     ///
     /// # Errors
-    /// When a member that every client sends is missing, or one is malformed.
-    pub fn read(version: EntryPointVersion, sources: &[&Value]) -> Result<Self, OperationError> {
+    /// The name of a member that is missing though every client sends it, or malformed, or too large for its EntryPoint.
+    pub fn read(version: EntryPointVersion, sources: &[&Value]) -> Result<Self, &'static str> {
         let json = Members { version, sources };
-        let optional_bytes = |name| Ok(json.bytes(name)?.unwrap_or_default());
+        let optional_bytes = |name| json.bytes(name).map(Option::unwrap_or_default);
         let (init_code, paymaster_and_data) = if version == EntryPointVersion::V06 {
             (optional_bytes("initCode")?, optional_bytes("paymasterAndData")?)
         } else {
             (json.init_code()?, json.paymaster_and_data()?)
         };
         let members = UserOperation {
-            sender: json.address("sender")?.ok_or(OperationError::Missing("sender"))?,
+            sender: json.address("sender")?.ok_or("sender")?,
             nonce: json.quantity("nonce")?,
             initCode: init_code,
-            callData: json.bytes("callData")?.ok_or(OperationError::Missing("callData"))?,
+            callData: json.bytes("callData")?.ok_or("callData")?,
             callGasLimit: json.gas("callGasLimit")?,
             verificationGasLimit: json.gas("verificationGasLimit")?,
             preVerificationGas: json.quantity("preVerificationGas")?,
@@ -249,49 +237,46 @@ impl Members<'_> {
         self.sources.iter().rev().filter_map(|source| source.get(name)).find(|value| !value.is_null())
     }
 
-    fn bytes(&self, name: &'static str) -> Result<Option<Bytes>, OperationError> {
-        self.get(name).map(|value| hex_bytes(value).ok_or(OperationError::Malformed(name))).transpose()
+    fn bytes(&self, name: &'static str) -> Result<Option<Bytes>, &'static str> {
+        self.get(name).map(|value| hex_bytes(value).ok_or(name)).transpose()
     }
 
     /// An address; none if it is absent or `0x`.
-    fn address(&self, name: &'static str) -> Result<Option<Address>, OperationError> {
+    fn address(&self, name: &'static str) -> Result<Option<Address>, &'static str> {
         let bytes = self.bytes(name)?.filter(|bytes| !bytes.is_empty());
-        bytes
-            .map(|bytes| Address::try_from(&bytes[..]).map_err(|_| OperationError::Malformed(name)))
-            .transpose()
+        bytes.map(|bytes| Address::try_from(&bytes[..]).map_err(|_| name)).transpose()
     }
 
-    fn quantity(&self, name: &'static str) -> Result<U256, OperationError> {
-        let value = self.get(name).ok_or(OperationError::Missing(name))?;
-        quantity(value).ok_or(OperationError::Malformed(name))
+    fn quantity(&self, name: &'static str) -> Result<U256, &'static str> {
+        let value = self.get(name).ok_or(name)?;
+        quantity(value).ok_or(name)
     }
 
     /// A gas limit or a fee.
-    fn gas(&self, name: &'static str) -> Result<U256, OperationError> {
+    fn gas(&self, name: &'static str) -> Result<U256, &'static str> {
         let value = self.quantity(name)?;
         let fits = self.version == EntryPointVersion::V06 || value <= U256::from(u128::MAX);
-        if fits { Ok(value) } else { Err(OperationError::TooLarge(name)) }
+        // Since 0.7, limits and fees are packed into 16 bytes.
+        if fits { Ok(value) } else { Err(name) }
     }
 
     /// A gas limit of the paymaster, as 16 bytes; 0 if it is absent.
-    fn paymaster_gas(&self, name: &'static str) -> Result<FixedBytes<16>, OperationError> {
+    fn paymaster_gas(&self, name: &'static str) -> Result<FixedBytes<16>, &'static str> {
         let limit = if self.get(name).is_some() { self.gas(name)? } else { U256::ZERO };
         Ok(FixedBytes::from(limit.to::<u128>()))
     }
 
-    fn init_code(&self) -> Result<Bytes, OperationError> {
+    fn init_code(&self) -> Result<Bytes, &'static str> {
         let factory = match self.bytes("factory")? {
             Some(factory) if factory[..] == DELEGATED => Address::right_padding_from(&factory),
-            Some(factory) if !factory.is_empty() => {
-                Address::try_from(&factory[..]).map_err(|_| OperationError::Malformed("factory"))?
-            }
+            Some(factory) if !factory.is_empty() => Address::try_from(&factory[..]).map_err(|_| "factory")?,
             _ => return Ok(Bytes::new()),
         };
         let data = self.bytes("factoryData")?.unwrap_or_default();
         Ok([factory.as_slice(), &data].concat().into())
     }
 
-    fn paymaster_and_data(&self) -> Result<Bytes, OperationError> {
+    fn paymaster_and_data(&self) -> Result<Bytes, &'static str> {
         let Some(paymaster) = self.address("paymaster")? else { return Ok(Bytes::new()) };
         let mut data = paymaster.to_vec();
         data.extend(self.paymaster_gas("paymasterVerificationGasLimit")?);
@@ -300,8 +285,7 @@ impl Members<'_> {
         if self.version == EntryPointVersion::V09
             && let Some(signature) = self.bytes("paymasterSignature")?.filter(|bytes| !bytes.is_empty())
         {
-            let too_large = |_| OperationError::TooLarge("paymasterSignature");
-            let length = u16::try_from(signature.len()).map_err(too_large)?;
+            let length = u16::try_from(signature.len()).map_err(|_| "paymasterSignature")?;
             data.extend_from_slice(&signature);
             data.extend_from_slice(&length.to_be_bytes());
             data.extend_from_slice(&PAYMASTER_SIGNATURE_MAGIC);
@@ -309,10 +293,10 @@ impl Members<'_> {
         Ok(data.into())
     }
 
-    fn delegate(&self) -> Result<Option<Address>, OperationError> {
+    fn delegate(&self) -> Result<Option<Address>, &'static str> {
         let Some(authorization) = self.get("eip7702Auth") else { return Ok(None) };
         let address = authorization["address"].as_str().and_then(|text| text.parse().ok());
-        address.map(Some).ok_or(OperationError::Malformed("eip7702Auth"))
+        address.map(Some).ok_or("eip7702Auth")
     }
 }
 
@@ -486,17 +470,17 @@ mod tests {
     fn malformed_members_are_named() {
         let read = |version, change: Value| Operation::read(version, &[&members(version), &change]).err();
         let [v06, v07] = [EntryPointVersion::V06, EntryPointVersion::V07];
-        assert_eq!(read(v07, json!({ "nonce": "0x" })), Some(OperationError::Malformed("nonce")));
-        assert_eq!(read(v07, json!({ "nonce": "1_0" })), Some(OperationError::Malformed("nonce")));
-        assert_eq!(read(v07, json!({ "nonce": 1.5 })), Some(OperationError::Malformed("nonce")));
-        assert_eq!(read(v07, json!({ "callData": "0x1" })), Some(OperationError::Malformed("callData")));
-        assert_eq!(read(v07, json!({ "factory": "0x7703" })), Some(OperationError::Malformed("factory")));
+        assert_eq!(read(v07, json!({ "nonce": "0x" })), Some("nonce"));
+        assert_eq!(read(v07, json!({ "nonce": "1_0" })), Some("nonce"));
+        assert_eq!(read(v07, json!({ "nonce": 1.5 })), Some("nonce"));
+        assert_eq!(read(v07, json!({ "callData": "0x1" })), Some("callData"));
+        assert_eq!(read(v07, json!({ "factory": "0x7703" })), Some("factory"));
         assert_eq!(read(v07, json!({ "factory": "0x" })), None);
         let large = json!({ "callGasLimit": format!("0x1{}", "0".repeat(32)) });
-        assert_eq!(read(v07, large.clone()), Some(OperationError::TooLarge("callGasLimit")));
+        assert_eq!(read(v07, large.clone()), Some("callGasLimit"));
         assert_eq!(read(v06, large), None);
         let missing = Operation::read(v06, &[&json!({ "sender": members(v06)["sender"] })]);
-        assert_eq!(missing, Err(OperationError::Missing("nonce")));
+        assert_eq!(missing, Err("nonce"));
     }
 
     #[test]
