@@ -44,6 +44,7 @@ sol! {
             returns (bytes memory context, uint256 validationData);
     }
 
+    /// The first param of the errors that [`VALIDATED`] names.
     #[derive(Debug)]
     struct ReturnInfo {
         uint256 preOpGas;
@@ -54,31 +55,11 @@ sol! {
         bytes paymasterContext;
     }
 
-    #[derive(Debug)]
-    struct StakeInfo {
-        uint256 stake;
-        uint256 unstakeDelaySec;
-    }
-
-    #[derive(Debug)]
-    struct AggregatorStakeInfo {
-        address aggregator;
-        StakeInfo stakeInfo;
-    }
-
     error FailedOp(uint256 opIndex, string reason);
     error FailedOpWithRevert(uint256 opIndex, string reason, bytes inner);
     error ECDSAInvalidSignature();
     error ECDSAInvalidSignatureLength(uint256 length);
     error ECDSAInvalidSignatureS(bytes32 s);
-    error ValidationResult(ReturnInfo returnInfo, StakeInfo senderInfo, StakeInfo factoryInfo, StakeInfo paymasterInfo);
-    error ValidationResultWithAggregation(
-        ReturnInfo returnInfo,
-        StakeInfo senderInfo,
-        StakeInfo factoryInfo,
-        StakeInfo paymasterInfo,
-        AggregatorStakeInfo aggregatorInfo
-    );
 
     function verifyingSigner() external view returns (address);
     function isBundlerAllowed(address bundler) external view returns (bool);
@@ -89,6 +70,9 @@ sol! {
         external
         returns (bytes memory context, uint256 validationData);
 }
+
+/// The selectors of the errors with which EntryPoint v0.6 reports a validation: ValidationResult and ValidationResultWithAggregation.
+pub(crate) const VALIDATED: [[u8; 4]; 2] = [hex!("e0cff05f"), hex!("faecb4e4")];
 
 /// The params of `eth_call` at the last block: from this address, and with this much gas, where they are given.
 pub fn eth_call(from: Option<Address>, to: Address, data: &[u8], gas: Option<u64>) -> Value {
@@ -173,6 +157,16 @@ pub fn bundle_call(operation: &Operation, bundler: Address) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_errors_of_a_validation_have_their_selectors() {
+        let (info, stake) = ("(uint256,uint256,bool,uint48,uint48,bytes)", "(uint256,uint256)");
+        let params = [info, stake, stake, stake].join(",");
+        let aggregated = format!("{params},(address,{stake})");
+        let errors =
+            [format!("ValidationResult({params})"), format!("ValidationResultWithAggregation({aggregated})")];
+        assert_eq!(errors.map(|error| alloy_primitives::keccak256(error)[..4].to_vec()), VALIDATED);
+    }
 
     #[test]
     fn the_paymaster_is_called_with_the_form_of_its_version_and_the_most_it_may_cost() {

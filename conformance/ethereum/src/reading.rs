@@ -1,14 +1,13 @@
 //! Reads what the calls return.
 
 use alloy_primitives::{B256, U256, hex};
-use alloy_sol_types::{Revert, SolCall, SolError};
+use alloy_sol_types::{Revert, SolCall, SolError, SolValue};
 use serde_json::Value;
 
 use crate::{
     calls::{
         ECDSAInvalidSignature, ECDSAInvalidSignatureLength, ECDSAInvalidSignatureS, FailedOp,
-        FailedOpWithRevert, ReturnInfo, ValidationResult, ValidationResultWithAggregation, getUserOpHashCall,
-        validatePaymasterUserOpCall,
+        FailedOpWithRevert, ReturnInfo, VALIDATED, getUserOpHashCall, validatePaymasterUserOpCall,
     },
     operation::bytes_of,
     window::Window,
@@ -87,10 +86,10 @@ pub fn read_simulation(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> 
             "simulateValidation did not revert: that is no EntryPoint v0.6".to_owned(),
         ));
     };
-    let validated = ValidationResult::abi_decode(data)
-        .map(|result| result.returnInfo)
-        .or_else(|_| ValidationResultWithAggregation::abi_decode(data).map(|result| result.returnInfo));
-    if let Ok(ReturnInfo { sigFailed, validAfter, validUntil, .. }) = validated {
+    let validated = VALIDATED.iter().find_map(|selector| data.strip_prefix(selector));
+    if let Some(Ok(ReturnInfo { sigFailed, validAfter, validUntil, .. })) =
+        validated.map(ReturnInfo::abi_decode)
+    {
         return if sigFailed {
             SimulationOutcome::CallThePaymaster(
                 "the account or the paymaster finds its signature wrong".to_owned(),
@@ -255,7 +254,6 @@ mod tests {
         assert_eq!(read_bundle(&CallOutcome::Returned(Vec::new())), None);
     }
     use alloy_primitives::Bytes;
-    use alloy_sol_types::SolValue;
 
     fn returned(context: &[u8], after: u64, until: u64, aggregator: U256) -> CallOutcome {
         let word = (U256::from(after) << 208) | (U256::from(until) << 160) | aggregator;
