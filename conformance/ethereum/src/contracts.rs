@@ -209,23 +209,12 @@ fn until_paymaster_and_data(operation: &Operation) -> Vec<u8> {
 /// The ten fields of Coinbase's data as words.
 fn coinbase_words(data: &[u8]) -> Vec<u8> {
     let mut data = Fields(data);
-    let fields = [
-        (6, false),
-        (6, false),
-        (16, false),
-        (1, true),
-        (1, true),
-        (1, true),
-        (20, false),
-        (20, false),
-        (32, false),
-        (6, false),
-    ];
-    let word = |(length, is_flag): (usize, bool)| {
+    let word = |length| {
         let value = U256::from_be_slice(data.take(length).unwrap_or_default());
-        if is_flag { U256::from(!value.is_zero()) } else { value }.to_be_bytes::<32>()
+        // A field of one byte is a flag.
+        if length == 1 { U256::from(!value.is_zero()) } else { value }.to_be_bytes::<32>()
     };
-    fields.map(word).concat()
+    [6, 6, 16, 1, 1, 1, 20, 20, 32, 6].map(word).concat()
 }
 
 /// The account that signed a hash in the form of EIP-191. As the contracts do, it refuses a v other than 27 and 28, and a large s. A compact
