@@ -159,12 +159,8 @@ impl Pace {
         usize::try_from(BURST.as_nanos() / interval.as_nanos()).unwrap_or(usize::MAX).max(1)
     }
 
-    /// Waits for the turn of one request. False when the budget is used up; the run then ends.
-    pub async fn turn(&self, stop: &Stop) -> bool {
-        self.turns(1, stop).await
-    }
-
-    /// Waits until so many requests may be sent at once. The time before them that they need at the rate is idle.
+    /// Waits until so many requests may be sent at once. The time before them that they need at the rate is idle. False when the budget is used
+    /// up; the run then ends.
     pub async fn turns(&self, requests: usize, stop: &Stop) -> bool {
         let within = |claimed| Some(claimed + requests).filter(|all| *all <= self.budget);
         if self.claimed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within).is_err() {

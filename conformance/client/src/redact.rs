@@ -188,23 +188,17 @@ impl Secret {
             return text.replace(&self.form, REDACTED);
         }
         let mut clean = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(place) = rest.find(&self.form) {
-            let (before, from) = rest.split_at(place);
-            let behind = &from[self.form.len()..];
-            let joined = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
-            // At the start of the rest, the neighbour is the end of the text before it.
-            let neighbour = before.chars().next_back().or_else(|| clean.chars().next_back());
-            clean.push_str(before);
-            if joined(neighbour) || joined(behind.chars().next()) {
-                clean.push_str(&self.form);
-            } else {
+        let mut copied = 0;
+        for (place, form) in text.match_indices(&self.form) {
+            let behind = place + form.len();
+            let neighbours = [text[..place].chars().next_back(), text[behind..].chars().next()];
+            if !neighbours.into_iter().flatten().any(char::is_alphanumeric) {
+                clean.push_str(&text[copied..place]);
                 clean.push_str(REDACTED);
+                copied = behind;
             }
-            rest = behind;
         }
-        clean.push_str(rest);
-        clean
+        clean + &text[copied..]
     }
 
     /// The number of bytes of this secret's beginning that a text ends with.

@@ -36,17 +36,9 @@ pub(super) fn of(secret: &str) -> Vec<String> {
 
 /// A text whose percent codes have their digits in another letter case.
 fn with_digits(text: &str, change: fn(&str) -> String) -> String {
-    let mut parts = text.split('%');
-    let mut changed = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        changed.push('%');
-        match part.split_at_checked(2) {
-            Some((digits, rest)) => {
-                changed.push_str(&change(digits));
-                changed.push_str(rest);
-            }
-            None => changed.push_str(part),
-        }
-    }
-    changed
+    let parts = text.split('%').enumerate().map(|(place, part)| match part.split_at_checked(2) {
+        Some((digits, rest)) if place > 0 => change(digits) + rest,
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("%")
 }
