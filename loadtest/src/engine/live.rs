@@ -250,6 +250,8 @@ fn shown(words: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn moment() -> Moment {
@@ -264,7 +266,7 @@ mod tests {
             busy: 8,
             ..Moment::default()
         };
-        moment.counts.set(Outcome::Good, 20_800);
+        moment.counts = BTreeMap::from([(Outcome::Good, 20_800)]).into();
         let mut series = crate::figures::TimeSeries::default();
         for (second, millis) in [(1, 900), (7, 10), (8, 10)] {
             series.record(Duration::from_secs(second), Outcome::Good, Duration::from_millis(millis));
@@ -288,9 +290,8 @@ wrong   0 of 20 800 judged";
         moment.phase = Some("waiting for the last answers");
         moment.elapsed = Duration::from_secs(40);
         moment.waiting = 1;
-        moment.counts.set(Outcome::Wrong, 7);
-        moment.counts.set(Outcome::Timeout, 3);
-        moment.counts.set(Outcome::Transport, 2);
+        let ends = [(Outcome::Wrong, 7), (Outcome::Timeout, 3), (Outcome::Transport, 2)];
+        moment.counts.merge(&BTreeMap::from(ends).into());
         moment.wrong = Some("answer.id in journey/quote: expected 1, got \u{1b}[2J at /id".to_owned());
         moment.failure = Some((3, "no response".to_owned()));
         let expected = "\

@@ -72,10 +72,6 @@ impl OutcomeCounts {
         self.0[outcome as usize] += 1;
     }
 
-    pub fn set(&mut self, outcome: Outcome, times: u64) {
-        self.0[outcome as usize] = times;
-    }
-
     pub fn of(&self, outcome: Outcome) -> u64 {
         self.0[outcome as usize]
     }

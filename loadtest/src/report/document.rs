@@ -261,7 +261,7 @@ fn advice(summary: &RunSummary) -> Vec<String> {
             "timeouts: find out what the target waits for; --timeout sets the time of an exchange".to_owned(),
         );
     }
-    if summary.thresholds.iter().any(|result| !result.met && result.threshold.is_latency()) {
+    if summary.thresholds.iter().any(|result| !result.met && result.threshold.limits_latency()) {
         advice.push(
             "too slow for a threshold: the plots of the page (-o report.html) show whether latency rises with the load, with time or in \
              peaks; fewer --users, or a lower --rate, show from where on"

@@ -107,17 +107,13 @@ impl Threshold {
         self.scope.as_deref()
     }
 
-    /// Whether it is about times.
-    pub fn is_latency(&self) -> bool {
-        self.metric.unit() == Unit::Time
-    }
-
     /// Its text, with what an error rate counts.
     pub(crate) fn for_people(&self) -> String {
         let counted = if self.metric == Metric::Failed { " (wrong or failed) " } else { "" };
         self.text.replacen("error-rate", &format!("error-rate{counted}"), 1)
     }
 
+    /// Whether it limits a time.
     pub fn limits_latency(&self) -> bool {
         self.metric.unit() == Unit::Time
     }
