@@ -33,7 +33,7 @@ use paymaster_engine::{
     message::request::{Call, Called},
     rules::{Advice, MissingLine, Report, Rule, View, answer_form},
     session::{access::Access, recheck::Original},
-    specification::{Page, Places, Specification},
+    specification::{Places, Specification},
     spending::SpendingLimits,
 };
 use paymaster_exchange::Exchange;
@@ -159,11 +159,6 @@ static TOY: Specification = Specification {
     template: "",
     survey: |_| Box::new(Nothing),
     profile_parts: &[],
-    page: Page {
-        introduction: "# The toy specification\n\n",
-        required: |_, _| "no".to_owned(),
-        ordinary_sizes: Vec::new,
-    },
     restore: |_| Ok(Arc::new(Nothing)),
     first_results: None,
     called: |envelope| {

@@ -8,6 +8,8 @@ use std::{collections::BTreeMap, env, fmt::Write as _, fs, path::Path};
 use clap::CommandFactory;
 use indexmap::IndexSet;
 use paymaster_engine::{rules::Rule, specification::Specification};
+use paymaster_erc_7677::target;
+use paymaster_fee_quote::target::ordinary::{BOUNDS, SizeLimits};
 use paymaster_schemas::{Basis, Clause, Reading, Section, sections::anchor};
 use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, exit, settings::environment::variables};
 
@@ -171,6 +173,24 @@ fn commands() -> String {
 }
 
 fn profile(of: &Specification) -> String {
-    let sizes = (of.page.ordinary_sizes)().into_iter().map(|(size, reason)| format!("| {size} | {reason} |"));
+    let sizes = ordinary_sizes(of).into_iter().map(|(size, reason)| format!("| {size} | {reason} |"));
     include_str!("profile.md").replace("{file}", &template(of)).replace("{sizes}", &lines(sizes))
+}
+
+/// What of a request of more than ordinary size may be refused, and why that size is the ordinary one.
+fn ordinary_sizes(of: &Specification) -> Vec<(String, &'static str)> {
+    let reasons = [
+        "a batch of a dozen token transfers takes about 2 KiB",
+        "clients send counters, times and UUIDs",
+        "clients send counters and times",
+        "the gas limit of a block",
+    ];
+    match of.name {
+        "fee-quote" => {
+            let limits = SizeLimits::default();
+            BOUNDS.iter().map(|bound| (bound.in_words(&limits), bound.reason)).collect()
+        }
+        "erc-7677" => target::BOUNDS.map(str::to_owned).into_iter().zip(reasons).collect(),
+        _ => Vec::new(),
+    }
 }

@@ -1,11 +1,12 @@
 //! The page of a specification, `docs/specification.md` for the default one: every section with its tables, statements and open points, made from
 //! the sections, schema documents, clauses, readings and rules.
 
-use paymaster_engine::specification::Specification;
 use std::fmt::Write as _;
 
+use paymaster_engine::specification::Specification;
+use paymaster_fee_quote::tables;
 use paymaster_schemas::{
-    Basis, Clause, Document, Kind, Reading, Section, document, resolved, sections::anchor,
+    Basis, Clause, Document, Kind, Mode, Reading, Section, document, kinds, resolved, sections::anchor,
 };
 use paymaster_settings::DEFAULT_SPECIFICATION;
 use serde_json::Value;
@@ -14,7 +15,12 @@ use crate::report::text::sections::page as file;
 
 /// The page.
 pub(super) fn page(of: &Specification) -> String {
-    let mut text = of.page.introduction.to_owned();
+    let mut text = match of.name {
+        "fee-quote" => include_str!("specification-fee-quote.md"),
+        "erc-7677" => include_str!("specification-erc-7677.md"),
+        other => panic!("{other} has no introduction"),
+    }
+    .to_owned();
     let sections = of.definition.sections;
     text.extend(sections.iter().map(|section| format!("- [{}](#{})\n", section.heading(), section.anchor())));
     let _ = writeln!(text, "- [{FORMS}](#{})", anchor(FORMS));
@@ -138,7 +144,67 @@ fn required(document: &Document, member: &str, of: &Specification) -> String {
     if one_of.contains(&member) {
         return format!("exactly one of {}", joined(one_of));
     }
-    (of.page.required)(document, member)
+    if of.name == "fee-quote" { required_of_fee_quote(document, member) } else { "no".to_owned() }
+}
+
+/// A member of the mode object is required by the requests of some kinds only.
+fn required_of_fee_quote(document: &Document, member: &str) -> String {
+    let demanding: Vec<Kind> =
+        kinds::ALL.into_iter().filter(|pair| demands(*pair, document.name, member)).collect();
+    if demanding.len() == kinds::ALL.len() {
+        return "yes".to_owned();
+    }
+    if let [pair] = demanding.as_slice() {
+        let names = any_of(info(*pair));
+        if names.contains(&member) {
+            let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+            return format!("one of {} in {}", names.join(", "), called(*pair));
+        }
+    }
+    if !demanding.is_empty() {
+        let calls: Vec<String> = demanding.into_iter().map(called).collect();
+        return format!("in {}", calls.join(" and "));
+    }
+    let optional = kinds::ALL
+        .into_iter()
+        .find(|pair| document.name == "user-operation" && tables::is_optional(member, *pair));
+    match optional {
+        Some(pair) => format!("listed; optional in {}", called(pair)),
+        // Sections 2.1 to 2.5 are about requests.
+        None if ["2.1", "2.2", "2.3", "2.4", "2.5"].contains(&document.section) => "listed".to_owned(),
+        None => "no".to_owned(),
+    }
+}
+
+/// Whether the requests of a pair must have a member of the mode object, or of its token info.
+fn demands(pair: Kind, document: &str, member: &str) -> bool {
+    let mode_object = mode_object(pair);
+    match document {
+        "mode-object" => {
+            mode_object["required"].as_array().is_some_and(|names| names.iter().any(|name| name == member))
+        }
+        "token-info" => any_of(info(pair)).contains(&member),
+        _ => false,
+    }
+}
+
+fn mode_object(pair: Kind) -> &'static Value {
+    static NONE: Value = Value::Null;
+    &resolved(pair.request_document).unwrap_or(&NONE)["properties"]["params"]["prefixItems"][1]
+}
+
+fn info(pair: Kind) -> &'static Value {
+    &mode_object(pair)["properties"]["tokenInfo"]
+}
+
+/// The members of which an `anyOf` requires one.
+fn any_of(schema: &Value) -> Vec<&str> {
+    let branches = schema["anyOf"].as_array().into_iter().flatten();
+    branches.filter_map(|branch| branch["required"][0].as_str()).collect()
+}
+
+fn called(pair: Kind) -> String {
+    format!("`{}` / `{}`", pair.method, Mode::of(pair).into_str())
 }
 
 pub(super) fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
