@@ -54,7 +54,6 @@ static DEFINITION: Definition = Definition {
             name: "toy-request",
             id: "https://paymaster.example/schemas/toy-request.schema.json",
             section: "1",
-            folder: "toy",
             text: r#"{
                 "type": "object",
                 "required": ["jsonrpc", "id", "method", "params"],
@@ -75,7 +74,6 @@ static DEFINITION: Definition = Definition {
             name: "toy-order",
             id: "https://paymaster.example/schemas/toy-order.schema.json",
             section: "1",
-            folder: "toy",
             text: r#"{
                 "type": "object",
                 "required": ["price", "pieces"],
@@ -90,7 +88,6 @@ static DEFINITION: Definition = Definition {
             name: "toy-result",
             id: "https://paymaster.example/schemas/toy-result.schema.json",
             section: "1",
-            folder: "toy",
             text: r#"{
                 "type": "object",
                 "required": ["total", "pieces"],
@@ -99,8 +96,6 @@ static DEFINITION: Definition = Definition {
         },
     ],
     sections: &[Section { number: "1", title: "Orders", summary: "What an order costs." }],
-    readings: &[],
-    openrpc: "{}",
     clauses: &[shared::RESPONSES, CLAUSES],
 };
 

@@ -2,7 +2,6 @@
 
 mod clauses;
 mod names;
-mod readings;
 mod sections;
 
 pub use names::{Method, Mode, kinds};
@@ -10,13 +9,8 @@ pub use names::{Method, Mode, kinds};
 use crate::{Definition, Document, documents::table};
 
 /// The Paymaster JSON-RPC Service Specification.
-pub static FEE_QUOTE: Definition = Definition {
-    documents: DOCUMENTS,
-    clauses: clauses::CLAUSES,
-    sections: sections::SECTIONS,
-    readings: readings::READINGS,
-    openrpc: include_str!("../fee-quote/openrpc.json"),
-};
+pub static FEE_QUOTE: Definition =
+    Definition { documents: DOCUMENTS, clauses: clauses::CLAUSES, sections: sections::SECTIONS };
 
 /// The forms first, then the tables, then the entry points.
 const DOCUMENTS: &[Document] = table! {

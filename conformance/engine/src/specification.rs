@@ -34,7 +34,7 @@ pub struct Specification {
     pub version: &'static str,
     /// Where it is published.
     pub published: &'static str,
-    /// Its documents, clauses, sections and readings.
+    /// Its documents, clauses and sections.
     pub definition: &'static Definition,
     /// The kinds of its calls, in the order of its sections.
     pub kinds: &'static [Kind],

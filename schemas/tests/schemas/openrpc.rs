@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::ptr;
 
 use crate::support;
 use jsonschema::{Draft, Registry, Resource, Validator};
@@ -128,7 +129,12 @@ fn its_params_and_results_refuse_those_of_the_other_method() {
 }
 
 fn description(definition: &Definition) -> Value {
-    serde_json::from_str(definition.openrpc).expect("openrpc.json is JSON")
+    let text = if ptr::eq(definition, &raw const FEE_QUOTE) {
+        include_str!("../../fee-quote/openrpc.json")
+    } else {
+        include_str!("../../erc-7677/openrpc.json")
+    };
+    serde_json::from_str(text).expect("openrpc.json is JSON")
 }
 
 fn method(definition: &Definition, name: &str) -> Value {

@@ -1,6 +1,7 @@
 //! The generated pages of `docs/`: specification, clauses and rules, readings, codes, commands, profile. A test compares them with the files in
 //! the repository. As for snapshots, `INSTA_UPDATE=always` writes those that differ.
 
+mod readings;
 mod specification;
 
 use std::{collections::BTreeMap, env, fmt::Write as _, fs, path::Path};
@@ -10,9 +11,10 @@ use indexmap::IndexSet;
 use paymaster_engine::{rules::Rule, specification::Specification};
 use paymaster_erc_7677::target;
 use paymaster_fee_quote::target::ordinary::{BOUNDS, SizeLimits};
-use paymaster_schemas::{Basis, Clause, Reading, Section, sections::anchor};
+use paymaster_schemas::{Basis, Clause, Section, sections::anchor};
 use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, exit, settings::environment::variables};
 
+use self::readings::Reading;
 use super::{cost, how_judged};
 use crate::{
     cli::{args::Cli, commands::init::template, examples::EXAMPLES},
@@ -130,7 +132,7 @@ fn of_rule(rule: &Rule, needs: &IndexSet<&str>) -> String {
 
 fn dialect(of: &Specification) -> String {
     let mut text = include_str!("dialect.md").to_owned();
-    for reading in of.definition.readings {
+    for reading in readings::of(of) {
         let Reading { id, question, why, .. } = reading;
         let link = specification::link(reading.section, of);
         let (readings, default) =

@@ -6,11 +6,12 @@ use std::fmt::Write as _;
 use paymaster_engine::specification::Specification;
 use paymaster_fee_quote::tables;
 use paymaster_schemas::{
-    Basis, Clause, Document, Kind, Mode, Reading, Section, document, kinds, resolved, sections::anchor,
+    Basis, Clause, Document, Kind, Mode, Section, document, kinds, resolved, sections::anchor, shared,
 };
 use paymaster_settings::DEFAULT_SPECIFICATION;
 use serde_json::Value;
 
+use super::readings::{self, Reading};
 use crate::report::text::sections::page as file;
 
 /// The page.
@@ -66,7 +67,8 @@ fn schema(name: &str) -> &'static Value {
 
 fn table(document: &Document, of: &Specification) -> String {
     let whole = schema(document.name);
-    let (name, path, title) = (document.name, document.path(), whole["title"].as_str().unwrap_or_default());
+    let (name, path, title) =
+        (document.name, path(document, of), whole["title"].as_str().unwrap_or_default());
     let mut text = format!(
         "\n{title}: [{name}.schema.json](../{path})\n\n| member | type | form | required | meaning |\n|---|---|---|---|---|\n"
     );
@@ -81,6 +83,12 @@ fn table(document: &Document, of: &Specification) -> String {
 /// The document that a schema refers to.
 fn referred(own: &Value) -> Option<&'static Document> {
     document(own["$ref"].as_str()?.strip_suffix(".schema.json")?)
+}
+
+/// The place of the file of a document in the repository.
+fn path(document: &Document, of: &Specification) -> String {
+    let folder = if shared::DOCUMENTS.contains(document) { "shared" } else { of.name };
+    format!("schemas/{folder}/documents/{}.schema.json", document.name)
 }
 
 fn type_of(own: &Value) -> String {
@@ -230,7 +238,7 @@ fn calls(section: &Section, of: &Specification) -> String {
     for kind in own {
         let request =
             document(kind.request_document).expect("a test holds that every kind has its documents");
-        let (name, path) = (request.name, request.path());
+        let (name, path) = (request.name, path(request, of));
         let required = schema(name).pointer(&terms).and_then(Value::as_array).into_iter().flatten();
         let required = joined(required.filter_map(Value::as_str));
         let value = kind.selector.map_or(kind.method, |(_, value)| value);
@@ -272,7 +280,7 @@ fn reference(clause: &Clause, name: &str, of: &Specification) -> String {
 
 /// Where the section is silent or disagrees with itself: the readings, and what is only observed.
 fn open_points(section: &Section, observed: &[&Clause], of: &Specification) -> String {
-    let all = of.definition.readings;
+    let all = readings::of(of);
     let readings: Vec<&Reading> = all.iter().filter(|reading| reading.section == section.number).collect();
     if readings.is_empty() && observed.is_empty() {
         return String::new();
@@ -307,7 +315,7 @@ fn forms(of: &Specification) -> String {
     for document in of.definition.documents() {
         let whole = schema(document.name);
         if whole.get("properties").is_none() && whole.get("$ref").is_none() {
-            let (path, kind) = (document.path(), type_of(whole));
+            let (path, kind) = (path(document, of), type_of(whole));
             let title = whole["title"].as_str().unwrap_or(document.name);
             let meaning = whole["description"].as_str().unwrap_or_default();
             let _ = writeln!(text, "| [{title}](../{path}) | {kind} | {meaning} |");
@@ -330,14 +338,13 @@ fn every_section_that_a_clause_cites_is_a_heading() {
 fn every_clause_every_rule_and_every_reading_is_on_the_page() {
     let text = page(DEFAULT_SPECIFICATION);
     for clause in DEFAULT_SPECIFICATION.definition.clauses() {
-        let read =
-            DEFAULT_SPECIFICATION.definition.readings.iter().any(|reading| clause.id.ends_with(reading.id));
+        let read = readings::of(DEFAULT_SPECIFICATION).iter().any(|reading| clause.id.ends_with(reading.id));
         assert!(read || text.contains(clause.text), "{}", clause.id);
     }
     for rule in DEFAULT_SPECIFICATION.rules() {
         assert!(text.contains(&format!("[`{}`]", rule.id)), "{}", rule.id);
     }
-    for reading in DEFAULT_SPECIFICATION.definition.readings {
+    for reading in readings::of(DEFAULT_SPECIFICATION) {
         assert!(text.contains(reading.question), "{}", reading.id);
     }
 }
