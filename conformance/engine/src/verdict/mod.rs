@@ -4,5 +4,4 @@ pub mod conclusion;
 pub mod counts;
 pub mod known;
 pub mod line;
-pub mod profile_line;
 pub mod summary;

@@ -40,6 +40,15 @@ pub struct RuleOutcome {
     pub waits_for: Option<&'static MissingLine>,
 }
 
+/// The line of the profile that most rules wait for, and how many do. Of two lines that are worth the same, it is the one of the first rule.
+pub fn most_awaited(rules: &[RuleOutcome]) -> Option<(&'static MissingLine, usize)> {
+    let awaited = || rules.iter().filter_map(|outcome| outcome.waits_for);
+    let worth = |line: &MissingLine| awaited().filter(|other| *other == line).count();
+    // `max_by_key` returns the last of several.
+    let lines = awaited().rev().map(|line| (line, worth(line)));
+    lines.max_by_key(|(_, worth)| *worth)
+}
+
 /// The outcome of a run.
 #[derive(Debug)]
 pub struct Summary {

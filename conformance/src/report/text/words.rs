@@ -13,8 +13,7 @@ use paymaster_engine::{
     verdict::{
         conclusion::Conclusion,
         known::{EntryOutcome, EntryState, KnownFailureKind},
-        profile_line,
-        summary::{Reached, Refusal},
+        summary::{Reached, Refusal, most_awaited},
     },
 };
 use paymaster_settings::{escape_controls, output::terminal::cut};
@@ -146,16 +145,12 @@ pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(Stri
     if report.conclusion != Conclusion::Incomplete || report.recorded.is_some() {
         return None;
     }
-    let lines = profile_line::by_value(&finished.summary.rules, &*finished.context);
-    let line = lines.first()?;
+    let (line, rules) = most_awaited(&finished.summary.rules)?;
     let inconclusive = report.counts().get(RuleState::Inconclusive);
     // Where every operation is refused, what rules wait for first helps none: it is the operation, for which they wait afterwards.
-    let (kind, text) = match line.kind.then.filter(|_| report.verdict_line().no_result) {
-        Some(then) => (then, (then.text)(&*finished.context)),
-        None => (line.kind, line.text.clone()),
-    };
-    let (rules, meaning) = (line.rules.len(), kind.meaning);
-    let place = match kind.table {
+    let line = line.then.filter(|_| report.verdict_line().no_result).unwrap_or(line);
+    let (text, meaning) = ((line.text)(&*finished.context), line.meaning);
+    let place = match line.table {
         "" => "before the first table".to_owned(),
         table => format!("under {table}"),
     };
