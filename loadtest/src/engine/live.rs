@@ -7,7 +7,10 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use paymaster_settings::{Environment, Paint, escape_controls, output as out};
+use paymaster_settings::{
+    Environment, Paint, escape_controls,
+    output::{self as out, document::Style},
+};
 
 use super::state::{Pacing, RunState};
 use crate::{
@@ -185,7 +188,7 @@ impl Moment {
         let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| latency(self.recent.percentile(percent)));
         let answers = format!(
             "{} now, {} overall, {} in all, {} of {} busy{waiting}",
-            paint.bold(&rate(self.now)),
+            paint.with(Style::Strong, &rate(self.now)),
             rate(overall),
             number(answered),
             number(self.busy as u64),
@@ -194,7 +197,9 @@ impl Moment {
         let wrong = self.counts.of(Outcome::Wrong);
         let of_judged = format!("{} of {} judged", number(wrong), number(self.judged));
         let judged = match &self.wrong {
-            Some(words) if wrong > 0 => format!("{}, first {}", paint.bad(&of_judged), shown(words)),
+            Some(words) if wrong > 0 => {
+                format!("{}, first {}", paint.with(Style::Bad, &of_judged), shown(words))
+            }
             _ => of_judged,
         };
         let latencies = format!("p50 {p50}, p95 {p95}, p99 {p99} in the last seconds");
@@ -204,12 +209,12 @@ impl Moment {
             failed.map(|(outcome, times)| format!("{} {}", number(times), outcome.description())).collect();
         if !failed.is_empty() {
             let words = self.failure.as_ref().map(|(_, words)| format!(", most often {}", shown(words)));
-            titled.push(("failed", paint.bad(&failed.join(", ")) + &words.unwrap_or_default()));
+            titled.push(("failed", paint.with(Style::Bad, &failed.join(", ")) + &words.unwrap_or_default()));
         }
         let width = if block { 8 } else { 0 };
         let titled = titled.into_iter().map(|(title, text)| {
             let title = format!("{title} ");
-            paint.dim(&format!("{title:<width$}")) + &text
+            paint.with(Style::Muted, &format!("{title:<width$}")) + &text
         });
         let first = if block { format!("{} {}", self.bar(), self.time()) } else { self.time() };
         [first].into_iter().chain(titled).collect()

@@ -1,6 +1,8 @@
 //! Colours, and texts without control characters for a terminal.
 
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
+
+use super::document::Style;
 
 /// Colours words, where colours are wanted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,37 +12,17 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// Bold, for the most important words.
-    pub fn bold(self, text: &str) -> String {
-        self.with(Style::new().bold(), text)
-    }
-
-    /// Dimmed, for the least important words.
-    pub fn dim(self, text: &str) -> String {
-        self.with(Style::new().dimmed(), text)
-    }
-
-    /// Bold green, for success.
-    pub fn good(self, text: &str) -> String {
-        self.with(AnsiColor::Green.on_default().bold(), text)
-    }
-
-    /// Bold red, for failure.
-    pub fn bad(self, text: &str) -> String {
-        self.with(AnsiColor::Red.on_default().bold(), text)
-    }
-
-    /// Bold yellow, for warnings.
-    pub fn odd(self, text: &str) -> String {
-        self.with(AnsiColor::Yellow.on_default().bold(), text)
-    }
-
-    /// Cyan, for names and numbers.
-    pub fn name(self, text: &str) -> String {
-        self.with(AnsiColor::Cyan.on_default(), text)
-    }
-
-    fn with(self, style: Style, text: &str) -> String {
+    /// A text that looks like this.
+    pub fn with(self, style: Style, text: &str) -> String {
+        let style = match style {
+            Style::Strong => anstyle::Style::new().bold(),
+            Style::Muted => anstyle::Style::new().dimmed(),
+            Style::Good => AnsiColor::Green.on_default().bold(),
+            Style::Bad => AnsiColor::Red.on_default().bold(),
+            Style::Odd => AnsiColor::Yellow.on_default().bold(),
+            Style::Id | Style::Link => AnsiColor::Cyan.on_default(),
+            Style::Plain | Style::Code | Style::Quoted => anstyle::Style::new(),
+        };
         if self.colours { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 }

@@ -19,7 +19,11 @@ use paymaster_engine::{
     rules::{Violation, fails_the_run},
     session::{recorded::Skipped, tally::NewlyBroken},
 };
-use paymaster_settings::{Environment, Paint, escape_controls, output, settings::setup::trust_notes};
+use paymaster_settings::{
+    Environment, Paint, escape_controls,
+    output::{self, document::Style},
+    settings::setup::trust_notes,
+};
 
 /// How many exchanges may wait to be judged. When they are that many, the relay waits too.
 const QUEUE_LENGTH: usize = 64;
@@ -125,17 +129,17 @@ async fn judge(
 fn describe(traffic: &TrafficSession, new: &NewlyBroken, number: u64, paint: Paint) -> String {
     let TrafficOptions { strictness, known, redactor, .. } = &traffic.options;
     let label = if known.list.covers(&new.key).is_some() {
-        paint.odd("KNOWN")
+        paint.with(Style::Odd, "KNOWN")
     } else if fails_the_run(new.rule.basis(), strictness.strict) {
-        paint.bad("FAILED")
+        paint.with(Style::Bad, "FAILED")
     } else {
-        paint.odd("WARNING")
+        paint.with(Style::Odd, "WARNING")
     };
     let call = new.key.pair.map_or("any request", |pair| pair.name);
     let Violation { pointer, expected, actual, .. } = &new.violation;
     let [pointer, expected, actual] =
         [pointer, expected, actual].map(|text| escape_controls(&redactor.apply(text)));
     let pointer = if pointer.is_empty() { "the whole answer" } else { &pointer };
-    let rule = paint.name(new.rule.id);
+    let rule = paint.with(Style::Id, new.rule.id);
     format!("{label} {rule}  exchange {number}, {call} at {pointer}: expected {expected}, got {actual}\n")
 }

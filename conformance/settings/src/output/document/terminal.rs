@@ -106,21 +106,9 @@ impl Lines {
                     _ => parts.push((style, letter.to_string())),
                 }
             }
-            parts.iter().map(|(style, part)| self.in_colour(*style, part)).collect()
+            parts.iter().map(|(style, part)| self.paint.with(*style, part)).collect()
         });
         painted.collect()
-    }
-
-    fn in_colour(&self, style: Style, text: &str) -> String {
-        match style {
-            Style::Strong => self.paint.bold(text),
-            Style::Muted => self.paint.dim(text),
-            Style::Good => self.paint.good(text),
-            Style::Bad => self.paint.bad(text),
-            Style::Odd => self.paint.odd(text),
-            Style::Id | Style::Link => self.paint.name(text),
-            Style::Plain | Style::Code | Style::Quoted => text.to_owned(),
-        }
     }
 
     fn verdict(&mut self, document: &Document) {
