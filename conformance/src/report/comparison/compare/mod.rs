@@ -53,17 +53,6 @@ pub(crate) struct Change<'a> {
     pub(crate) places: Vec<String>,
 }
 
-/// A point of dialect or behaviour in which the two runs differ.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Difference {
-    /// A point of the dialect, or an observed clause.
-    pub(crate) name: String,
-    /// Values of the first run only.
-    pub(crate) before: Vec<String>,
-    /// Values of the second run only.
-    pub(crate) after: Vec<String>,
-}
-
 /// The differences of two runs.
 #[derive(Debug)]
 pub(crate) struct Comparison<'a> {
@@ -75,10 +64,6 @@ pub(crate) struct Comparison<'a> {
     pub(crate) changes: Vec<Change<'a>>,
     /// How many other rules there are.
     pub(crate) alike: usize,
-    /// Where the dialects differ.
-    pub(crate) dialect: Vec<Difference>,
-    /// Where the behaviours differ.
-    pub(crate) behaviour: Vec<Difference>,
 }
 
 /// Compares a run with an earlier one.
@@ -93,14 +78,7 @@ pub(crate) fn compare<'a>(before: &'a Report, after: &'a Report) -> Comparison<'
         after: None,
         places: Vec::new(),
     }));
-    Comparison {
-        before,
-        after,
-        changes,
-        alike,
-        dialect: differences(&dialect(before), &dialect(after)),
-        behaviour: differences(&behaviour(before), &behaviour(after)),
-    }
+    Comparison { before, after, changes, alike }
 }
 
 impl<'a> Comparison<'a> {
@@ -202,21 +180,6 @@ fn behaviour(run: &Report) -> Seen {
     clauses.map(|(clause, values)| (clause.clone(), values.keys().cloned().collect())).collect()
 }
 
-/// The values that only one of the runs saw.
-fn differences(before: &Seen, after: &Seen) -> Vec<Difference> {
-    let names: BTreeSet<_> = before.keys().chain(after.keys()).collect();
-    let none = BTreeSet::new();
-    let differing = names.into_iter().filter_map(|name| {
-        let [old, new] = [before, after].map(|seen| seen.get(name).unwrap_or(&none));
-        (old != new).then(|| Difference {
-            name: name.clone(),
-            before: old.difference(new).cloned().collect(),
-            after: new.difference(old).cloned().collect(),
-        })
-    });
-    differing.collect()
-}
-
 /// How the two runs are called in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct SideNames {
@@ -257,9 +220,14 @@ const IN_ONE_REPORT: &str = "In one report only: other rules were selected, or t
 /// The comparison, for a terminal, a page or Markdown.
 pub(crate) fn document(comparison: &Comparison<'_>, names: &SideNames) -> Document {
     let sides = if names.targets { ["first", "second"] } else { ["before", "after"] };
-    let (state, word) = headline(comparison, names);
+    let runs = [comparison.before, comparison.after];
+    let points = [
+        ("Dialect", differences(&runs.map(dialect), sides)),
+        ("Behaviour, where the specification leaves it open", differences(&runs.map(behaviour), sides)),
+    ];
+    let (state, word) = headline(comparison, names, points.iter().all(|(_, texts)| texts.is_empty()));
     let mut facts = Vec::new();
-    for (side, run) in sides.into_iter().zip([comparison.before, comparison.after]) {
+    for (side, run) in sides.into_iter().zip(runs) {
         let (heading, counts) = (run.verdict_line().heading(), run.counts());
         let rules = words::count(counts.rules() as u128, "rule");
         facts.push((side, format!("{heading} · {rules}: {}", counts.line()).into()));
@@ -277,9 +245,7 @@ pub(crate) fn document(comparison: &Comparison<'_>, names: &SideNames) -> Docume
             let title = Text::of(style, if names.targets { of_targets } else { of_runs });
             section(title, comparison.of(kind).filter_map(|change| item(change, comparison)).collect())
         });
-        let behaviour = "Behaviour, where the specification leaves it open";
-        let points = [("Dialect", &comparison.dialect), (behaviour, &comparison.behaviour)];
-        let points = points.map(|(title, differences)| section(title.into(), values(differences, sides)));
+        let points = points.map(|(title, texts)| section(title.into(), texts));
         kinds.into_iter().chain(points).collect()
     };
     Document {
@@ -297,10 +263,12 @@ pub(crate) fn document(comparison: &Comparison<'_>, names: &SideNames) -> Docume
 }
 
 /// The state whose colour the result has, and the result in capital letters.
-fn headline(comparison: &Comparison<'_>, names: &SideNames) -> (&'static str, &'static str) {
-    let same = comparison.changes.iter().all(|change| change.kind == ChangeKind::Still)
-        && comparison.dialect.is_empty()
-        && comparison.behaviour.is_empty();
+fn headline(
+    comparison: &Comparison<'_>,
+    names: &SideNames,
+    behave_alike: bool,
+) -> (&'static str, &'static str) {
+    let same = behave_alike && comparison.changes.iter().all(|change| change.kind == ChangeKind::Still);
     let all = [
         (comparison.is_void(), "broken", "COULD NOT COMPARE"),
         (same, "passed", "ALIKE"),
@@ -357,18 +325,23 @@ fn item(change: &Change<'_>, comparison: &Comparison<'_>) -> Option<Text> {
     })
 }
 
-/// The points in which the runs differ, each with the values of one run only.
-fn values(all: &[Difference], sides: [&str; 2]) -> Vec<Text> {
-    let only = |side: &str, values: &[String]| {
+/// The points in which the runs differ, each with the values that only one of them saw.
+fn differences(seen: &[Seen; 2], sides: [&str; 2]) -> Vec<Text> {
+    let only = |side: &str, own: &BTreeSet<String>, other: &BTreeSet<String>| {
+        let values: Vec<&String> = own.difference(other).collect();
         let shown = values.iter().take(MOST_VALUES).map(|value| cut(&escape_controls(value), 80));
         let more = values.len().checked_sub(MOST_VALUES).filter(|more| *more > 0);
         let shown: Vec<String> = shown.chain(more.map(|more| format!("{more} more"))).collect();
         (!shown.is_empty()).then(|| format!("only {side}: {}", shown.join(", ")))
     };
-    let items = all.iter().map(|Difference { name, before, after }| {
-        let parts: Vec<String> =
-            [only(sides[0], before), only(sides[1], after)].into_iter().flatten().collect();
-        Text::of(Style::Id, name).with(Style::Quoted, format!(": {}", parts.join("; ")))
+    let none = BTreeSet::new();
+    let names: BTreeSet<&String> = seen.iter().flat_map(BTreeMap::keys).collect();
+    let items = names.into_iter().filter_map(|name| {
+        let [old, new] = seen.each_ref().map(|seen| seen.get(name).unwrap_or(&none));
+        let parts = [only(sides[0], old, new), only(sides[1], new, old)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let text = || Text::of(Style::Id, name).with(Style::Quoted, format!(": {}", parts.join("; ")));
+        (!parts.is_empty()).then(text)
     });
     items.collect()
 }
