@@ -1,6 +1,6 @@
 //! Edits that break a keyword at a place.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::json::pointer::remove;
 
@@ -13,10 +13,6 @@ pub enum Edit {
     Set(Value),
     /// Changes the string.
     Text(TextEdit),
-    /// Cuts the list to that many items.
-    Shorten(usize),
-    /// Extends the list to that many items with empty objects.
-    Lengthen(usize),
     /// Removes these members from the object.
     Without(Vec<&'static str>),
     /// Adds these members to the object, except those that it has.
@@ -38,8 +34,6 @@ pub enum TextEdit {
     NoPrefix,
     /// Replaces the prefix `0x` with `0X`.
     UpperPrefix,
-    /// Cuts or extends the text to that many characters.
-    Length(usize),
 }
 
 impl Edit {
@@ -53,20 +47,6 @@ impl Edit {
             Self::Remove => {}
             Self::Set(value) => *place = value.clone(),
             Self::Text(edit) => *place = Value::String(edit.apply(place.as_str()?)?),
-            Self::Shorten(count) => {
-                let items = place.as_array_mut()?;
-                if items.len() <= *count {
-                    return None;
-                }
-                items.truncate(*count);
-            }
-            Self::Lengthen(count) => {
-                let items = place.as_array_mut()?;
-                if items.len() >= *count {
-                    return None;
-                }
-                items.resize(*count, Value::Object(Map::new()));
-            }
             Self::Without(names) => {
                 let members = place.as_object_mut()?;
                 members.retain(|name, _| !names.contains(&name.as_str()));
@@ -97,7 +77,6 @@ impl TextEdit {
             }
             Self::NoPrefix => return text.strip_prefix("0x").map(str::to_owned),
             Self::UpperPrefix => edited = format!("0X{}", text.strip_prefix("0x")?),
-            Self::Length(count) => edited = text.chars().chain(std::iter::repeat('x')).take(count).collect(),
         }
         Some(edited)
     }
@@ -131,12 +110,8 @@ mod tests {
         assert_eq!(text(TextEdit::BadDigit), Some(json!("0xag")));
         assert_eq!(text(TextEdit::NoPrefix), Some(json!("ab")));
         assert_eq!(text(TextEdit::UpperPrefix), Some(json!("0Xab")));
-        assert_eq!(text(TextEdit::Length(1)), Some(json!("0")));
-        assert_eq!(text(TextEdit::Length(6)), Some(json!("0xabxx")));
         assert_eq!(edited(&Edit::Remove, &json!(1)), None);
         assert_eq!(edited(&Edit::Set(json!(2)), &json!(1)), Some(json!(2)));
-        assert_eq!(edited(&Edit::Shorten(1), &json!([1, 2])), Some(json!([1])));
-        assert_eq!(edited(&Edit::Lengthen(2), &json!([1])), Some(json!([1, {}])));
         assert_eq!(edited(&Edit::Without(vec!["a"]), &json!({ "a": 1, "b": 2 })), Some(json!({ "b": 2 })));
         let with = Edit::With(vec![("a", json!(3)), ("b", json!(4))]);
         assert_eq!(edited(&with, &json!({ "a": 1 })), Some(json!({ "a": 1, "b": 4 })));
@@ -146,8 +121,6 @@ mod tests {
     fn an_edit_that_does_not_fit_gives_none() {
         assert_eq!(edited(&Edit::Text(TextEdit::DropLast), &json!(1)), None);
         assert_eq!(edited(&Edit::Text(TextEdit::NoPrefix), &json!("12")), None);
-        assert_eq!(edited(&Edit::Shorten(2), &json!([1])), None);
-        assert_eq!(edited(&Edit::Lengthen(1), &json!([1])), None);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The sites of a document: for each keyword that applies to a message, the edits that break it.
+//! The sites of a document: for each keyword that applies to a message, the edits that break it. The keywords are those that
+//! the schemas have inside of `params`, where requests are broken.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -6,12 +7,12 @@ use std::{
 };
 
 use paymaster_schemas::documents;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     generate::{
         mutate::{
-            Edit, Site, TextEdit,
+            Edit, Site,
             misfits::{beyond, misfits, near_misses, other_types},
         },
         schema::{KEYWORDS, Place, Unsupported},
@@ -55,14 +56,10 @@ struct List {
 }
 
 impl Finder {
-    #[expect(clippy::too_many_lines, reason = "a list of keywords, each with what breaks it")]
     fn walk(&mut self, place: &Place, location: &str) -> Result<(), Unsupported> {
         let keywords = place.keywords()?;
         if keywords.contains_key("$ref") {
             self.walk(&place.target()?, location)?;
-        }
-        for inner in place.each("allOf") {
-            self.walk(&inner, location)?;
         }
         for (keyword, argument) in keywords {
             let Some(keyword) = KEYWORDS.into_iter().find(|known| known == keyword) else { continue };
@@ -74,19 +71,7 @@ impl Finder {
                 "const" => self.list(place, keyword, location, vec![argument.clone()]),
                 "minimum" => self.add(place, keyword, location, beyond(argument, -1)),
                 "maximum" => self.add(place, keyword, location, beyond(argument, 1)),
-                "minLength" => {
-                    let short = count(argument).and_then(|least| least.checked_sub(1));
-                    self.add(
-                        place,
-                        keyword,
-                        location,
-                        short.map(|length| Edit::Text(TextEdit::Length(length))),
-                    );
-                }
-                "maxLength" => {
-                    let long = count(argument).map(|most| Edit::Text(TextEdit::Length(most + 1)));
-                    self.add(place, keyword, location, long);
-                }
+                "minLength" => self.add(place, keyword, location, [Edit::Set(json!(""))]),
                 "pattern" => {
                     let texts = misfits(place.document, argument.as_str().unwrap_or_default());
                     self.add(place, keyword, location, texts);
@@ -96,13 +81,6 @@ impl Finder {
                         let location = format!("{location}/{}", escaped(name));
                         self.add(place, keyword, &location, [Edit::Remove]);
                     }
-                }
-                "minItems" => {
-                    let fewer = (0..count(argument).unwrap_or(0)).rev().map(Edit::Shorten);
-                    self.add(place, keyword, location, fewer);
-                }
-                "maxItems" => {
-                    self.add(place, keyword, location, count(argument).map(|most| Edit::Lengthen(most + 1)));
                 }
                 "anyOf" => {
                     self.add(place, keyword, location, [Edit::Without(place.branch_members(keyword)?)]);
@@ -136,7 +114,7 @@ impl Finder {
                         self.walk(&inner, &format!("{location}/*"))?;
                     }
                 }
-                // The references and allOf are walked first.
+                // References are walked first. No list inside of `params` has a `minItems` or `maxItems`.
                 _ => {}
             }
         }
@@ -184,31 +162,9 @@ impl Finder {
     }
 }
 
-fn count(argument: &Value) -> Option<usize> {
-    argument.as_u64().and_then(|count| usize::try_from(count).ok())
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn keywords_that_no_document_uses_have_edits() {
-        let place =
-            Place::made_up(json!({ "allOf": [{ "type": "string", "minLength": 2, "maxLength": 3 }] }));
-        let mut finder = Finder { message: "made-up", sites: Vec::new(), value_lists: BTreeMap::new() };
-        finder.walk(&place, "/at").unwrap();
-        let found = |keyword: &str, edit: Edit| {
-            let site = finder.sites.iter().find(|site| site.edit == edit).unwrap();
-            assert_eq!((site.keyword, site.location.as_str()), (keyword, "/at"));
-            assert_eq!(site.schema_pointer, format!("/allOf/0/{keyword}"));
-        };
-        found("minLength", Edit::Text(TextEdit::Length(1)));
-        found("maxLength", Edit::Text(TextEdit::Length(4)));
-        found("type", Edit::Set(json!([])));
-    }
 
     #[test]
     fn members_that_branches_and_dependents_require_are_edited() {
