@@ -84,12 +84,9 @@ pub async fn check(
     sender.target.lock().comparison.knowing(Arc::clone(&context));
     forecast.learn(&context, sender.pace.sent());
     sender.sponsorships.lock().learn(&context);
-    let mut session = Session::new(suite.rules.clone(), Arc::clone(&context))
-        .knowing(Arc::clone(&suite.known))
-        .with_idle(is_idle);
-    if !settings.closer_look {
-        session = session.without_examples();
-    }
+    let mut session = Session::new(suite.rules.clone(), Arc::clone(&context));
+    (session.known, session.idle) = (Arc::clone(&suite.known), is_idle);
+    session.tally.without_examples = !settings.closer_look;
     let before_plan = sender.pace.sent();
     let (mut plan_end, mut judged, mut coverage, mut last) = (None, 0, Vec::new(), None);
     let answers =
@@ -98,20 +95,20 @@ pub async fn check(
     if stop.reason().is_none() && !access.is_permanently_denied() && !is_no_json_rpc {
         (plan_end, judged, last) =
             judge_plan(settings, suite, &sender, sent, &mut forecast, &mut session, &mut listener).await;
-        if session.is_shortened() && forecast.depth_ends() <= Instant::now() {
+        if session.shortened && forecast.depth_ends() <= Instant::now() {
             coverage.push(format!(
                 "{judged} requests of the plan were sent in the {} s that it has, the rest of its depth was not (--time-limit)",
                 (forecast.depth_ends() - started).as_secs()
             ));
         }
     } else {
-        session.merge_access(access);
+        session.tally.access.merge(access);
     }
     if limits.is_some() {
         coverage
             .push(format!("the target granted {}, of at most {limits}", sender.sponsorships.lock().spent()));
     }
-    let denied = session.denied().map(Reason::GaveUp);
+    let denied = session.tally.denied().map(Reason::GaveUp);
     listener.event(&Event::Confirming);
     let confirming = confirm::findings(&sender, suite, &session, settings);
     let findings = listener.hear(confirming).await;
@@ -139,7 +136,6 @@ pub async fn check(
         seed: settings.seed(),
         early,
         findings,
-        known: &suite.known,
         strictness: settings.strictness(),
         recorded: None,
         requests: sender.pace.sent(),
@@ -158,12 +154,14 @@ fn observe_sending(
     session: &mut Session,
     has_judged: bool,
 ) -> Vec<String> {
+    let observations = &mut session.tally.observations;
     for (protocol, times) in sender.http_versions() {
-        session.observe("behaviour.http-version", protocol.to_string(), times);
+        observations.entry("behaviour.http-version").or_default().insert(protocol.to_string(), times);
     }
     let target = sender.target.lock();
     if let Some(overload) = &target.overload {
-        session.observe("behaviour.requests-in-flight", overload.to_string(), overload.times);
+        let in_flight = observations.entry("behaviour.requests-in-flight").or_default();
+        in_flight.insert(overload.to_string(), overload.times);
     }
     let mut limits: Vec<String> = target.absences().into_iter().collect();
     let in_flight = sender.most_in_flight();
@@ -177,7 +175,7 @@ fn observe_sending(
             limits.push(format!("requests in flight at a time: at most {in_flight}{why}"));
         }
         if in_flight == 1 {
-            session.judged_alone();
+            session.alone = true;
         }
     }
     limits
@@ -346,7 +344,6 @@ async fn judge_plan(
         plan_ends: forecast.started + of_plan(settings.args.time_limit()),
         time_limit: settings.args.time_limit(),
         fail_fast: suite.fail_fast,
-        known: Arc::clone(&suite.known),
         strict: settings.strictness().strict,
     });
     let mut running = JoinSet::new();
@@ -383,7 +380,7 @@ async fn judge_plan(
     }
     report_progress(&work, &mut reported, listener);
     if work.progress.lock().shortened {
-        session.shorten();
+        session.shortened = true;
     }
     if cut {
         work.ended.trigger(Reason::Budget(settings.args.max_requests.unwrap_or_default()));

@@ -13,7 +13,6 @@ use paymaster_engine::{
     rules::{Rule, fails_the_run},
     session::{Session, discovery::Sent, recheck::Recheck, tally::NewlyBroken},
     spending::Spending,
-    verdict::known::KnownFailureList,
 };
 use paymaster_exchange::{Exchange, Failure};
 use tokio::time::Instant;
@@ -47,8 +46,6 @@ pub(crate) struct Work {
     pub(crate) time_limit: Duration,
     /// Whether the run ends at its first confirmed violation.
     pub(crate) fail_fast: bool,
-    /// The list of known failures.
-    pub(crate) known: Arc<KnownFailureList>,
     /// Whether a violation of what is only recommended fails the run.
     pub(crate) strict: bool,
     pub(crate) progress: Mutex<Progress>,
@@ -335,7 +332,7 @@ impl Work {
         const MOST: usize = 12;
         /// A specification takes at least a third of the cases for each kind of call.
         const CASES: u32 = 36;
-        let context = self.sessions.empty.context();
+        let context = &self.sessions.empty.context;
         let specification = context.specification();
         let calls = drawn_calls(context, seed, CASES).await;
         let asks = |group: &&Group| {
@@ -402,7 +399,7 @@ impl Work {
         self.sessions.with(|session| {
             let rules = session.rules().iter().filter(|rule| rule.is_for(group.relation.id, pair));
             let mut rules = rules.peekable();
-            rules.peek().is_some() && rules.all(|rule| session.is_settled(rule))
+            rules.peek().is_some() && rules.all(|rule| session.tally.is_broken_often(rule))
         })
     }
 
@@ -431,11 +428,11 @@ impl Work {
     async fn confirms(&self, group: &Group, new: Vec<NewlyBroken>) -> bool {
         for broken in new {
             let fails = fails_the_run(broken.rule.basis(), self.strict);
-            if !fails || self.known.covers(&broken.key).is_some() {
+            if !fails || self.sessions.empty.known.covers(&broken.key).is_some() {
                 continue;
             }
             let Ok(exchanges) = self.sender.deliver(group).await else { return false };
-            let recheck = Recheck::new(broken.rule, &**self.sessions.empty.context());
+            let recheck = Recheck::new(broken.rule, &*self.sessions.empty.context);
             if recheck.violation_at(&broken.key, group, &exchanges).is_some() {
                 return true;
             }

@@ -32,7 +32,6 @@ use crate::{
     diagnosis::{
         defect::defects,
         finding::{FINDINGS_PER_RULE, Finding, Key},
-        outcomes::Outcomes,
     },
     knowledge::Knowledge,
     message::request::ParsedRequest,
@@ -43,8 +42,6 @@ use crate::{
         summary::{Recorded, RuleOutcome, Summary},
     },
 };
-use access::Access;
-use examples::Example;
 use judge::{Judge, Judgement};
 use tally::{FirstViolation, NewlyBroken, Tally};
 use unjudged::Unjudged;
@@ -72,21 +69,24 @@ const NEVER_IDLE: &str = "not tried: no connection was kept idle (--idle 5s)";
 #[must_use]
 pub struct Session {
     judge: Judge,
-    context: Arc<dyn Knowledge>,
-    tally: Tally,
+    /// What is known of the target. Another one applies to the following groups.
+    pub context: Arc<dyn Knowledge>,
+    /// The counts.
+    pub tally: Tally,
     unjudged: Unjudged,
-    /// Whether the plan ended in its depth: a rule passes then when it held once or twice.
-    shortened: bool,
-    /// Whether no two requests were in flight at the same time.
-    alone: bool,
-    /// Whether connections were kept idle.
-    idle: bool,
-    known: Arc<KnownFailureList>,
+    /// Whether the budget ended the plan in its depth, after every rule had been exercised: a rule passes then when it held once or twice.
+    pub shortened: bool,
+    /// Whether no two requests were in flight at the same time, although the target may take several: rules about mixed-up answers do not pass.
+    pub alone: bool,
+    /// Whether connections are kept idle. Otherwise the rule about them does not apply.
+    pub idle: bool,
+    /// The list of known failures. Rules that such a failure keeps from judging are covered by it.
+    pub known: Arc<KnownFailureList>,
 }
 
 /// The end of a run: everything in the summary that the session does not count itself.
 #[derive(Debug)]
-pub struct Ending<'a> {
+pub struct Ending {
     /// The target, secrets redacted.
     pub target: String,
     /// The seed of the run.
@@ -95,8 +95,6 @@ pub struct Ending<'a> {
     pub early: Option<(End, String)>,
     /// The findings that were looked into.
     pub findings: Vec<Finding>,
-    /// The list of known failures.
-    pub known: &'a KnownFailureList,
     /// How strictly the run is concluded.
     pub strictness: Strictness,
     /// Set for recorded traffic, which has no plan.
@@ -124,55 +122,9 @@ impl Session {
         }
     }
 
-    /// The session of a run with this list of known failures. Rules that such a failure keeps from judging are covered by it.
-    pub fn knowing(self, known: Arc<KnownFailureList>) -> Self {
-        Self { known, ..self }
-    }
-
-    /// The session of a run that keeps connections idle, or does not: then the rule about them does not apply.
-    pub fn with_idle(self, idle: bool) -> Self {
-        Self { idle, ..self }
-    }
-
-    /// No two requests were in flight at the same time, although the target may take several: rules about mixed-up answers do not pass.
-    pub fn judged_alone(&mut self) {
-        self.alone = true;
-    }
-
-    /// The budget ended the plan after every rule had been exercised, and before its end.
-    pub fn shorten(&mut self) {
-        self.shortened = true;
-    }
-
-    /// Whether the budget ended the plan in its depth.
-    pub fn is_shortened(&self) -> bool {
-        self.shortened
-    }
-
-    /// Whether this session has seen a rule broken often enough that more cases would add nothing.
-    pub fn is_settled(&self, rule: &Rule) -> bool {
-        self.tally.is_broken_often(rule)
-    }
-
-    /// The session of a run that does not look for causes: it keeps no requests for which rules held, so that it judges faster.
-    pub fn without_examples(mut self) -> Self {
-        self.tally.without_examples = true;
-        self
-    }
-
     /// The rules that judge.
     pub fn rules(&self) -> &[&'static Rule] {
         &self.judge.rules
-    }
-
-    /// What is known of the target.
-    pub fn context(&self) -> &Arc<dyn Knowledge> {
-        &self.context
-    }
-
-    /// Replaces the context for the following groups.
-    pub fn set_context(&mut self, context: Arc<dyn Knowledge>) {
-        self.context = context;
     }
 
     /// Judges a group by its exchanges, one exchange a member, in order. Gives the places at which this session had not seen a rule
@@ -295,40 +247,20 @@ impl Session {
         }
     }
 
-    /// Adds an observation about the whole run.
-    pub fn observe(&mut self, clause: &'static str, value: String, times: u64) {
-        self.tally.observations.entry(clause).or_default().insert(value, times);
-    }
-
     /// Adds what another session of the same run counted.
     pub fn merge(&mut self, other: Self) {
         self.tally.merge(other.tally);
         self.unjudged.merge(other.unjudged);
     }
 
-    /// Adds whether earlier requests got past HTTP to the service.
-    pub fn merge_access(&mut self, access: Access) {
-        self.tally.access.merge(access);
-    }
-
-    /// Whether HTTP refused every valid request so far, so that none reached the service.
-    pub fn is_denied(&self) -> bool {
-        self.tally.access.denied().is_some()
-    }
-
-    /// Why nothing of the service was tested, when HTTP refused every valid request. All judgements are then dropped.
-    pub fn denied(&mut self) -> Option<String> {
-        self.tally.denied()
-    }
-
     /// The broken places to reproduce and shrink: at most [`FINDINGS_PER_RULE`] of each rule, in the order of the rules. Known
     /// failures come last in each rule.
-    pub fn broken(&self, known: &KnownFailureList) -> Vec<(&Key, &FirstViolation)> {
+    pub fn broken(&self) -> Vec<(&Key, &FirstViolation)> {
         let mut all = self.tally.seen();
         // Stable: the places of one rule stay in the order of the plan.
         all.sort_by_key(|(key, seen)| {
             let rule = self.rules().iter().position(|rule| rule.id == seen.rule.id);
-            (rule, known.covers(key).is_some())
+            (rule, self.known.covers(key).is_some())
         });
         let mut of_rule = BTreeMap::<&str, usize>::new();
         all.retain(|(key, _)| {
@@ -344,24 +276,9 @@ impl Session {
         self.tally.seen().into_iter().map(|(key, _)| key).collect()
     }
 
-    /// Requests of a method and mode for which a rule held, in the order of the plan.
-    pub fn examples(&self, rule: &Rule, pair: Option<Kind>) -> Vec<Example> {
-        self.tally.examples(rule, pair)
-    }
-
-    /// Requests for which some rule held, each once.
-    pub fn examples_of_any_rule(&self) -> Vec<Example> {
-        self.tally.examples_of_any_rule()
-    }
-
-    /// Which requests each rule judged, and which of them broke it.
-    pub fn outcomes(&self) -> &Outcomes {
-        self.tally.requests()
-    }
-
     /// The broken places as findings that were not reproduced.
-    pub fn findings(&self, known: &KnownFailureList) -> Vec<Finding> {
-        let broken = self.broken(known).into_iter();
+    pub fn findings(&self) -> Vec<Finding> {
+        let broken = self.broken().into_iter();
         broken.map(|(key, seen)| seen.finding(key, self.context.specification())).collect()
     }
 
@@ -402,7 +319,7 @@ impl Session {
 
     /// The summary of the run.
     #[expect(clippy::too_many_lines, reason = "a list of the members of a summary")]
-    pub fn conclude(self, ending: Ending<'_>) -> Summary {
+    pub fn conclude(self, ending: Ending) -> Summary {
         let places = self.places().into_iter().cloned().collect();
         let is_recorded = ending.recorded.is_some();
         let specification = self.context.specification();
@@ -421,7 +338,7 @@ impl Session {
             &self.judge.rules,
             &ending.findings,
             &*self.context,
-            ending.known,
+            &self.known,
             complete,
             self.shortened,
         );
@@ -443,8 +360,8 @@ impl Session {
         // A run that ended early does not evaluate the list of known failures.
         let list = if complete || is_recorded { known.as_slice() } else { &[] };
         let conclusion = conclude(&rules, list, ending.strictness, state);
-        let defects = defects(&ending.findings, self.tally.requests(), |finding| {
-            ending.known.covers(&finding.key()).is_some()
+        let defects = defects(&ending.findings, &self.tally.outcomes, |finding| {
+            self.known.covers(&finding.key()).is_some()
         });
         Summary {
             target: ending.target,

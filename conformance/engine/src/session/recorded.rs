@@ -33,7 +33,6 @@ const CONTENT_TYPE_RULE: &str = "http.content-type";
 #[derive(Debug)]
 pub struct RecordedSession {
     session: Session,
-    known: Arc<KnownFailureList>,
     learner: Box<dyn Learn>,
     /// Whether the session's context is older than what was learned.
     learned: bool,
@@ -47,8 +46,7 @@ impl RecordedSession {
     /// A session that judges by these rules and by what the learner knows of the target.
     pub fn new(rules: Vec<&'static Rule>, known: Arc<KnownFailureList>, learner: Box<dyn Learn>) -> Self {
         Self {
-            session: Session::new(rules, learner.learned()).knowing(Arc::clone(&known)),
-            known,
+            session: Session { known, ..Session::new(rules, learner.learned()) },
             learner,
             learned: false,
             withheld: Vec::new(),
@@ -68,7 +66,7 @@ impl RecordedSession {
     /// broken for the first time.
     pub fn judge(&mut self, place: &str, exchange: &Exchange) -> Vec<NewlyBroken> {
         if std::mem::take(&mut self.learned) {
-            self.session.set_context(self.learner.learned());
+            self.session.context = self.learner.learned();
         }
         let number = usize::try_from(self.exchanges).unwrap_or(usize::MAX);
         self.exchanges += 1;
@@ -93,7 +91,11 @@ impl RecordedSession {
         let new = self.session.judge_except(&group, std::slice::from_ref(exchange), left_out);
         self.withheld.extend(new);
         self.recent.keep(&group, exchange);
-        if self.session.is_denied() { Vec::new() } else { std::mem::take(&mut self.withheld) }
+        if self.session.tally.access.denied().is_some() {
+            Vec::new()
+        } else {
+            std::mem::take(&mut self.withheld)
+        }
     }
 
     /// The summary, and what is known of the target.
@@ -107,12 +109,12 @@ impl RecordedSession {
         let cause = if self.exchanges == 0 {
             Some("there was no exchange to judge: no call of its methods with the answer".to_owned())
         } else {
-            self.session.denied()
+            self.session.tally.denied()
         };
-        let context = Arc::clone(self.session.context());
-        let mut findings = self.session.findings(&self.known);
+        let context = Arc::clone(&self.session.context);
+        let mut findings = self.session.findings();
         for finding in &mut findings {
-            let ever_held = !self.session.examples(finding.rule, finding.pair).is_empty();
+            let ever_held = !self.session.tally.examples(finding.rule, finding.pair).is_empty();
             self.recent.explain(finding, &*context, ever_held);
         }
         let ending = Ending {
@@ -120,7 +122,6 @@ impl RecordedSession {
             seed: 0,
             early: cause.map(|cause| (End::GaveUp, cause)),
             findings,
-            known: &self.known,
             strictness,
             recorded: Some(Recorded { exchanges: self.exchanges, skipped }),
             requests: 0,

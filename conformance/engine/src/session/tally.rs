@@ -47,9 +47,10 @@ pub struct Tally {
     /// Whether any request got past HTTP to the service.
     pub access: Access,
     pub(crate) promises: KeptPromises,
-    outcomes: Outcomes,
-    /// Whether requests for which a rule held are not kept.
-    pub(super) without_examples: bool,
+    /// Which requests each rule judged, and which of them broke it.
+    pub outcomes: Outcomes,
+    /// Whether requests for which a rule held are not kept: a run that does not look for causes judges faster then.
+    pub without_examples: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -214,11 +215,6 @@ impl Tally {
             .filter(|example| known.insert((example.group.number, example.member)))
             .cloned()
             .collect()
-    }
-
-    /// Which requests each rule judged, and which of them broke it.
-    pub fn requests(&self) -> &Outcomes {
-        &self.outcomes
     }
 
     /// Every place at which a rule was broken, in the order of the plan.

@@ -49,7 +49,7 @@ pub(super) async fn add_amounts(
     if numbers.is_empty() {
         return;
     }
-    let (suite, context) = (suite.clone(), Arc::clone(session.context()));
+    let (suite, context) = (suite.clone(), Arc::clone(&session.context));
     let key = suite.plan_key(&context, settings.seed(), settings.args.cases());
     // A plan is not `Send`: it is made on a thread of its own.
     let reading = tokio::task::spawn_blocking(move || {

@@ -85,7 +85,7 @@ pub(super) async fn with_causes(
     if findings.is_empty() || !settings.closer_look || settings.args.shrink_requests() == 0 {
         return findings;
     }
-    let drawn = drawn_calls(session.context(), settings.seed().wrapping_add(1), DRAWN_CALLS).await;
+    let drawn = drawn_calls(&session.context, settings.seed().wrapping_add(1), DRAWN_CALLS).await;
     let drawn = with_other_versions(drawn);
     let search = CauseSearch {
         sender,
@@ -96,7 +96,7 @@ pub(super) async fn with_causes(
         waiting: WaitingBudget::new(SEARCH_WAITING),
     };
     for finding in &mut findings {
-        finding.share = Some(session.outcomes().share(finding.rule, &finding.key()));
+        finding.share = Some(session.tally.outcomes.share(finding.rule, &finding.key()));
     }
     let mut found = findings.clone();
     let work = async {
@@ -145,7 +145,7 @@ pub(super) async fn with_causes(
 
 impl CauseSearch<'_> {
     fn resender<'a>(&'a self, rule: &'static Rule, key: &'a Key) -> Resender<'a> {
-        Resender::new(self.sender, rule, key, &**self.material.session.context(), &self.waiting)
+        Resender::new(self.sender, rule, key, &*self.material.session.context, &self.waiting)
     }
 
     /// Rules over groups come last: rules about single requests name the cause with fewer requests. So do, of findings that are not seen each
@@ -271,7 +271,7 @@ impl CauseSearch<'_> {
         settings: &Settings,
     ) -> Option<Finding> {
         let finding = &findings[number];
-        let (context, key) = (self.material.session.context(), finding.key());
+        let (context, key) = (&self.material.session.context, finding.key());
         let seen = FirstViolation {
             rule: finding.rule,
             violation: unexplained.violation,

@@ -57,7 +57,7 @@ pub(super) fn every(finding: &Finding, session: &Session) -> Option<Cause> {
         Some(AnswerKind::Error) => WrongAnswers::Errors,
         Some(AnswerKind::Other) | None => WrongAnswers::All,
     };
-    let all: Vec<RequestOutcome> = session.outcomes().of_rule(finding.rule).collect();
+    let all: Vec<RequestOutcome> = session.tally.outcomes.of_rule(finding.rule).collect();
     let is_every = |belongs: &dyn Fn(&RequestOutcome) -> bool| {
         let own = all.iter().filter(|outcome| belongs(outcome));
         own.clone().count() >= FEWEST_OF_EVERY && own.clone().all(|outcome| outcome.is_broken)
@@ -65,7 +65,7 @@ pub(super) fn every(finding: &Finding, session: &Session) -> Option<Cause> {
     let is_own = |outcome: &RequestOutcome| outcome.pair == finding.pair;
     // Rules about errors judge no result, and then say nothing of every request.
     let is_judged_wherever_owed = || {
-        let mut own = session.outcomes().requests().filter(|(_, request)| request.pair == finding.pair);
+        let mut own = session.tally.outcomes.requests().filter(|(_, request)| request.pair == finding.pair);
         let judged: BTreeSet<_> = all.iter().map(|outcome| outcome.place).collect();
         own.all(|(place, request)| {
             !request.is_owed || request.answer == AnswerKind::Other || judged.contains(&place)
@@ -101,9 +101,9 @@ fn decisive_kind(finding: &Finding) -> Option<AnswerKind> {
 /// The requests of the run that the rule of a finding judged, and whether each broke it at the place of the finding. One that broke the rule at
 /// another place shows nothing, nor does one that was answered in another way.
 pub(super) fn judged_requests(finding: &Finding, session: &Session) -> BTreeMap<RequestPlace, bool> {
-    let broken = session.outcomes().of_key(&finding.key());
+    let broken = session.tally.outcomes.of_key(&finding.key());
     let is_broken = |place: &RequestPlace| broken.is_some_and(|broken| broken.contains(place));
-    let own = session.outcomes().of_rule(finding.rule);
+    let own = session.tally.outcomes.of_rule(finding.rule);
     // Of requests that are compared, not every wrong one is named.
     let judges_groups = matches!(finding.rule.check, Check::Group(..));
     let broken_groups: BTreeSet<u32> = broken.into_iter().flatten().map(|place| place.group).collect();
@@ -474,7 +474,7 @@ pub(super) async fn contradicted(
     let numbered = findings.iter().enumerate();
     let (numbers, claims): (Vec<usize>, Vec<Claim>) =
         numbered.filter_map(|(number, finding)| Some((number, Claim::of(finding, session)?))).unzip();
-    let (suite, context) = (suite.clone(), Arc::clone(session.context()));
+    let (suite, context) = (suite.clone(), Arc::clone(&session.context));
     let key = suite.plan_key(&context, settings.seed(), settings.args.cases());
     // A plan is not `Send`: it is made on a thread of its own.
     let reading = tokio::task::spawn_blocking(move || {

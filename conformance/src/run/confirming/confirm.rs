@@ -40,12 +40,12 @@ pub(crate) async fn findings(
 ) -> Vec<Finding> {
     let mut confirming = JoinSet::new();
     let waiting = Arc::new(WaitingBudget::new(WAITED_FOR_SMALLER));
-    for (number, (key, seen)) in session.broken(&suite.known).into_iter().enumerate() {
+    for (number, (key, seen)) in session.broken().into_iter().enumerate() {
         // Each step of shrinking would wait for a connection to be idle.
         let is_shrunk = number < SHRUNK_PER_RUN && !keeps_idle(seen.group.relation);
         let budget =
             settings.closer_look.then_some(if is_shrunk { settings.args.shrink_requests() } else { 0 });
-        let (sender, context) = (Arc::clone(sender), Arc::clone(session.context()));
+        let (sender, context) = (Arc::clone(sender), Arc::clone(&session.context));
         let (key, seen, waiting) = (key.clone(), seen.clone(), Arc::clone(&waiting));
         confirming.spawn(async move {
             let finding = confirm(&sender, &*context, (&key, &seen), (budget, &waiting), &[]).await;

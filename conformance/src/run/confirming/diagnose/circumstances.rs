@@ -120,7 +120,7 @@ impl Search<'_> {
     /// Other requests of the run, each also with the party of the finding's requests: a target confuses requests of one method most easily,
     /// and those of one party.
     fn company(&self) -> Vec<Group> {
-        let mut examples = self.material.session.examples_of_any_rule();
+        let mut examples = self.material.session.tally.examples_of_any_rule();
         examples.retain(|example| example.group.members.len() == 1);
         let party = self.places().party;
         let own = self.subject().value(&self.finding.group);

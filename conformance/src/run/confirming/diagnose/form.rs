@@ -98,7 +98,7 @@ impl Search<'_> {
     pub(super) async fn members_that_the_rule_is_about(&mut self) -> Option<Vec<Difference>> {
         let wrong = self.finding.violation.member;
         let failing = parsed(self.finding.group.members.get(wrong)?)?;
-        let examples = self.material.session.examples_of_any_rule();
+        let examples = self.material.session.tally.examples_of_any_rule();
         let of_the_kind =
             examples.iter().filter(|example| example.pair == self.finding.pair && !example.got_error);
         let requests = of_the_kind.filter_map(|example| parsed(example.group.members.get(example.member)?));

@@ -439,7 +439,7 @@ impl Search<'_> {
             return None;
         }
         let share = self.finding.share?;
-        let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
+        let examples = self.material.session.tally.examples(self.resender.rule, self.finding.pair);
         for example in examples.iter().cycle().take(if examples.is_empty() { 0 } else { TRIED }) {
             let group = with_members(&example.group, &[example.member])?;
             let unseen = self.renewed(&parsed(&group.members[0])?, self.places().once)?;
@@ -456,7 +456,7 @@ impl Search<'_> {
 
     /// Whether all requests of the run for which the rule held came before most of those that broke it. By chance, they are among them.
     fn was_right_only_at_first(&self) -> bool {
-        let outcomes = self.material.session.outcomes();
+        let outcomes = &self.material.session.tally.outcomes;
         let own = outcomes.of_rule(self.resender.rule).filter(|own| own.pair == self.finding.pair);
         let (broken, held): (Vec<_>, Vec<_>) = own.partition(|own| own.is_broken);
         let mut broken: Vec<u32> = broken.iter().map(|own| own.place.group).collect();
@@ -500,7 +500,7 @@ impl Search<'_> {
         let is_valid = |request: &Value| {
             ParsedRequest::of(request.to_string().as_bytes(), specification).valid_call().is_some()
         };
-        let examples = self.material.session.examples_of_any_rule().into_iter();
+        let examples = self.material.session.tally.examples_of_any_rule().into_iter();
         let own = examples.filter(|example| example.got_error && example.pair == self.finding.pair);
         own.filter_map(|example| parsed(example.group.members.get(example.member)?))
             .filter(is_valid)
@@ -511,7 +511,7 @@ impl Search<'_> {
     fn by_pair(&self) -> BTreeMap<Option<Kind>, BTreeMap<impl Ord + use<>, Value>> {
         let places = self.places();
         let mut by_pair: BTreeMap<Option<Kind>, BTreeMap<_, Value>> = BTreeMap::new();
-        let examples = self.material.session.examples_of_any_rule();
+        let examples = self.material.session.tally.examples_of_any_rule();
         let served = examples.iter().filter(|example| !example.got_error);
         let served = served.map(|example| (example.pair, &*example.group));
         let drawn = self.material.drawn.iter().map(|group| (group.pair, group));

@@ -143,7 +143,7 @@ impl Search<'_> {
     /// Whether a request of the run for which the rule held is right with these values too.
     async fn is_right_in_another(&mut self, form: &[Difference]) -> bool {
         const TRIED: usize = 2;
-        let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
+        let examples = self.material.session.tally.examples(self.resender.rule, self.finding.pair);
         let finding = self.finding;
         for example in examples.iter().filter(|example| may_be_right(finding, example)).take(TRIED) {
             let group = with_members(&example.group, &[example.member]);
@@ -169,7 +169,7 @@ impl Search<'_> {
         const TRIED_OF_THE_RUN: usize = 4;
         const TRIED_OF_DRAWN: usize = 3;
         let finding = self.finding;
-        let examples = self.material.session.examples_of_any_rule();
+        let examples = self.material.session.tally.examples_of_any_rule();
         let of_the_run = examples
             .iter()
             .filter(|example| example.pair == self.finding.pair && may_be_right(finding, example))
@@ -278,7 +278,7 @@ impl Search<'_> {
     /// held because of that.
     fn passing_requests(&self, subject: Subject) -> Vec<Value> {
         let Some(failing) = subject.value(&self.finding.group) else { return Vec::new() };
-        let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
+        let examples = self.material.session.tally.examples(self.resender.rule, self.finding.pair);
         let finding = self.finding;
         let mut requests: Vec<Value> = Vec::new();
         for example in examples.iter().filter(|example| may_be_right(finding, example)) {

@@ -56,7 +56,7 @@ impl Search<'_> {
             let mut members = group.members.iter();
             members.find(|member| member.role == Role::Baseline).and_then(parsed)
         } else {
-            let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
+            let examples = self.material.session.tally.examples(self.resender.rule, self.finding.pair);
             let mut members = examples.iter().filter_map(|example| example.group.members.get(example.member));
             members.find_map(parsed)
         };

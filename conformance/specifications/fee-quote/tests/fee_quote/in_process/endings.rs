@@ -44,9 +44,8 @@ fn ended(
     }
     let (context, access) = discovery.found();
     let context: Arc<dyn Knowledge> = Arc::new(context);
-    let known = Arc::new(known);
-    let mut session =
-        Session::new(SPECIFICATION.rules().collect(), Arc::clone(&context)).knowing(Arc::clone(&known));
+    let mut session = Session::new(SPECIFICATION.rules().collect(), Arc::clone(&context));
+    session.known = Arc::new(known);
     for group in plan(&*context, 1, CASES) {
         if left_out.is_some() && group.pair == left_out {
             session.leave_out(&group, "the target asked to wait again and again".to_owned());
@@ -54,15 +53,14 @@ fn ended(
             session.judge(&group, &common::send(service, &group));
         }
     }
-    session.merge_access(access);
-    session.denied();
-    let findings = session.findings(&known);
+    session.tally.access.merge(access);
+    session.tally.denied();
+    let findings = session.findings();
     session.conclude(Ending {
         target: String::new(),
         seed: 1,
         early: None,
         findings,
-        known: &known,
         strictness: Strictness::default(),
         recorded: None,
         requests: 0,

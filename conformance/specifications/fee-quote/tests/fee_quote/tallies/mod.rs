@@ -110,7 +110,7 @@ fn a_run_keeps_which_requests_each_rule_judged() {
     let twice = || vec![at(1, "/id"), at(1, "/id"), at(2, "/jsonrpc")];
     added(&mut tally, 7, &exchanges, vec![judgement(ID, 1, twice())]);
     added(&mut tally, 4, &exchanges, vec![judgement(ID, 1, Vec::new())]);
-    let outcomes = tally.requests();
+    let outcomes = &tally.outcomes;
     let of_rule: Vec<_> = outcomes
         .of_rule(rule(ID))
         .map(|request| (request.place.group, request.place.member, request.answer, request.is_broken))
@@ -143,7 +143,7 @@ fn what_discovery_breaks_counts_and_is_no_part_of_the_plan() {
     let first = Group { relation: &DISCOVERY, ..group(0, 1) };
     assert_eq!(added_group(&mut tally, &first, &[result()], wrong()), [ID]);
     assert_eq!(outcome(&tally, ID, &KnownFailureList::default(), &[]).broken, 1);
-    assert_eq!(tally.requests().all, 0, "requests that cannot be made again from the seed");
+    assert_eq!(tally.outcomes.all, 0, "requests that cannot be made again from the seed");
     // The request of the plan is shown, although it came later.
     added(&mut tally, 5, &[result()], wrong());
     let (_, seen) = tally.seen()[0];
