@@ -2,7 +2,6 @@
 
 use std::{borrow::Borrow, fmt::Write as _};
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
 use crate::cases::{
@@ -46,41 +45,12 @@ pub fn without(request: &Value, place: &str, name: &str) -> Value {
 
 /// A member of a group: the request with a fresh id.
 pub fn member(role: Role, label: impl Into<String>, request: impl Borrow<Value>, ids: &mut Ids) -> Member {
-    let request = Renumbered { request: request.borrow(), id: ids.next_id() };
-    Member::plain(role, label, text(&request))
+    with_own_id(role, label, &with(request.borrow(), "", "id", ids.next_id()))
 }
 
 /// A member of a group: the request with its own id.
 pub fn with_own_id(role: Role, label: impl Into<String>, request: &Value) -> Member {
-    Member::plain(role, label, text(request))
-}
-
-fn text(request: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(request).expect("a JSON value can always be written")
-}
-
-/// Serializes a request with another id, without copying it.
-struct Renumbered<'a> {
-    request: &'a Value,
-    id: u64,
-}
-
-impl Serialize for Renumbered<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Some(members) = self.request.as_object() else { return self.request.serialize(serializer) };
-        let mut map = serializer.serialize_map(None)?;
-        for (name, value) in members {
-            if name == "id" {
-                map.serialize_entry(name, &self.id)?;
-            } else {
-                map.serialize_entry(name, value)?;
-            }
-        }
-        if !members.contains_key("id") {
-            map.serialize_entry("id", &self.id)?;
-        }
-        map.end()
-    }
+    Member::plain(role, label, request.to_string())
 }
 
 /// The base itself, as the baseline of a group.
