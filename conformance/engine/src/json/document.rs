@@ -70,7 +70,7 @@ impl Document {
         let mut duplicates = Vec::new();
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let left = Cell::new(Some(MOST_VALUES));
-        let seed = Node { path: &Path::Root, duplicates: &mut duplicates, left: &left };
+        let seed = Node { duplicates: &mut duplicates, left: &left };
         let value = seed.deserialize(&mut deserializer).map_err(|cause| {
             let message = cause.to_string();
             if message.starts_with("recursion limit") {
@@ -92,25 +92,9 @@ const MOST_VALUES: usize = 100_000;
 /// The nesting limit of `serde_json`, in levels.
 const DEEPEST: usize = 127;
 
-/// The place of a value, linked to its parent: nothing is allocated until a duplicate is found.
-enum Path<'a> {
-    Root,
-    Member(&'a Path<'a>, &'a str),
-    Item(&'a Path<'a>, usize),
-}
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Root => Ok(()),
-            Self::Member(parent, name) => write!(f, "{parent}/{}", escaped(name)),
-            Self::Item(parent, index) => write!(f, "{parent}/{index}"),
-        }
-    }
-}
-
+/// A value that is to be read.
 struct Node<'a> {
-    path: &'a Path<'a>,
+    /// The duplicates found so far. Each object and list puts the member or index in front of the pointers of those found inside of it.
     duplicates: &'a mut Vec<Duplicate>,
     /// How many values may follow; none once there were more.
     left: &'a Cell<Option<usize>>,
@@ -142,14 +126,6 @@ impl<'de> Visitor<'de> for Node<'_> {
         Ok(Value::Bool(value))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
-    }
-
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
         Ok(Value::String(value.to_owned()))
     }
@@ -161,12 +137,13 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
         loop {
-            let path = Path::Item(self.path, array.len());
-            let seed = Node { path: &path, duplicates: &mut *self.duplicates, left: self.left };
-            match items.next_element_seed(seed)? {
-                Some(item) => array.push(item),
-                None => return Ok(Value::Array(array)),
+            let known = self.duplicates.len();
+            let seed = Node { duplicates: &mut *self.duplicates, left: self.left };
+            let Some(item) = items.next_element_seed(seed)? else { return Ok(Value::Array(array)) };
+            for found in &mut self.duplicates[known..] {
+                found.pointer = format!("/{}{}", array.len(), found.pointer);
             }
+            array.push(item);
         }
     }
 
@@ -184,12 +161,12 @@ impl<'de> Visitor<'de> for Node<'_> {
                 };
                 continue;
             }
-            let path = Path::Member(self.path, &name);
-            let value = members.next_value_seed(Node {
-                path: &path,
-                duplicates: &mut *self.duplicates,
-                left: self.left,
-            })?;
+            let known = self.duplicates.len();
+            let seed = Node { duplicates: &mut *self.duplicates, left: self.left };
+            let value = members.next_value_seed(seed)?;
+            for found in &mut self.duplicates[known..] {
+                found.pointer = format!("/{}{}", escaped(&name), found.pointer);
+            }
             match object.entry(name) {
                 Entry::Vacant(entry) => {
                     entry.insert(value);
@@ -202,7 +179,7 @@ impl<'de> Visitor<'de> for Node<'_> {
             }
         }
         for (name, conflicting) in repeated {
-            let pointer = Path::Member(self.path, &name).to_string();
+            let pointer = format!("/{}", escaped(&name));
             self.duplicates.push(Duplicate { pointer, conflicting });
         }
         Ok(Value::Object(object))
