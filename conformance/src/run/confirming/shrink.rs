@@ -191,33 +191,16 @@ impl Shrinker<'_> {
     }
 }
 
-/// What shrinking must not change about a request.
-#[derive(PartialEq)]
-struct Properties {
-    role: Role,
-    pair: Option<Kind>,
-    is_valid_call: bool,
-    requirement: Option<Requirement>,
-}
-
-fn properties(group: &Group, context: &dyn Knowledge) -> Vec<Properties> {
-    group
-        .members
-        .iter()
-        .map(|member| {
-            let kind = ParsedRequest::of(&member.body, context.specification());
-            let requirement = match &kind {
-                ParsedRequest::Call(call) => Some(context.requirement(call)),
-                _ => None,
-            };
-            Properties {
-                role: member.role,
-                pair: kind.pair(),
-                is_valid_call: kind.valid_call().is_some(),
-                requirement,
-            }
-        })
-        .collect()
+/// What shrinking must not change about each request: its role, and of a call the kind, whether it is valid, and what is required of its answer.
+fn properties(group: &Group, context: &dyn Knowledge) -> Vec<(Role, Option<(Kind, bool, Requirement)>)> {
+    let of_member = |member: &Member| {
+        let call = match ParsedRequest::of(&member.body, context.specification()) {
+            ParsedRequest::Call(call) => Some((call.pair, call.valid, context.requirement(&call))),
+            _ => None,
+        };
+        (member.role, call)
+    };
+    group.members.iter().map(of_member).collect()
 }
 
 #[cfg(test)]
