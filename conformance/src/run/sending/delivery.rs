@@ -36,7 +36,7 @@ use paymaster_exchange::{Body, Exchange, Failure, KEPT, Response};
 use crate::run::sending::{
     comparison::Comparison,
     excuse::{Excuse, Limit, errors},
-    liveness::{Liveness, NextStep, is_answered, is_served},
+    liveness::{Liveness, NextStep, Served, is_answered, served},
     own_words::{is_of_the_request, words_of},
     sender::Notice,
 };
@@ -346,7 +346,7 @@ impl Attempts {
         }
         let excuse = match probe {
             Some(probe) => {
-                let is_served = is_served(probe) && target.comparison.sign(probe).is_none();
+                let is_served = served(probe) > Served::No && target.comparison.sign(probe).is_none();
                 self.neighbour.get_or_insert(is_served);
                 target.comparison.note_neighbour(exchange, is_served);
                 target.excuse(exchange)
@@ -355,7 +355,7 @@ impl Attempts {
             None if !excuse.may_be_outage && !is_copy => {
                 let may_wait = excuse.limit.is_some() && self.neighbour.is_none();
                 let is_compared = may_wait || target.comparison.is_suspect(exchange);
-                match target.liveness.served().filter(|_| is_compared) {
+                match target.liveness.answered(Served::WithError).filter(|_| is_compared) {
                     Some(neighbour) => return Next::Probe(neighbour, Duration::ZERO),
                     None => excuse,
                 }
@@ -368,7 +368,7 @@ impl Attempts {
     /// The probe once more after a pause, where its connection was closed: a restart may close connections for a while.
     fn probe_again(&mut self, target: &TargetState, probe: Option<&Exchange>) -> Option<Next> {
         let is_closed = probe.is_some_and(|probe| matches!(probe.outcome, Err(Failure::Broken(_))));
-        let body = target.liveness.known_good();
+        let body = target.liveness.answered(Served::No);
         let body = body.filter(|_| is_closed && self.closed_probes < PAUSES_AT_START)?;
         self.closed_probes += 1;
         Some(Next::Probe(body, FIRST_PAUSE * 2_u32.pow(self.closed_probes - 1)))
@@ -543,7 +543,7 @@ impl Delivery {
         let own_words = &target.comparison.own_words;
         let is_outage = |exchange: &&Exchange| Excuse::of(exchange, own_words).may_be_outage;
         let first = || Some(refused.iter().find(is_outage)?.request.clone());
-        let body = target.liveness.served().or_else(first).unwrap_or_default();
+        let body = target.liveness.answered(Served::WithError).or_else(first).unwrap_or_default();
         self.phase = Phase::Outage(pauses, refused);
         Step::Probe(body, if pauses == 0 { Duration::ZERO } else { FIRST_PAUSE * 2_u32.pow(pauses - 1) })
     }
@@ -555,12 +555,12 @@ impl Delivery {
         refused: Vec<Exchange>,
         probe: Option<&Exchange>,
     ) -> Step {
-        let most = match target.liveness.served() {
+        let most = match target.liveness.answered(Served::WithError) {
             _ if target.lasting_outage => 0,
             Some(_) if refused.iter().all(is_answered) => PAUSES,
             _ => PAUSES_AT_START,
         };
-        let is_served = probe.is_some_and(is_served);
+        let is_served = probe.is_some_and(|probe| served(probe) > Served::No);
         if let Some(probe) = probe {
             target.liveness.note(probe);
             target.comparison.note(probe, false);

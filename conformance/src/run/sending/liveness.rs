@@ -50,9 +50,12 @@ pub(crate) struct Liveness {
 
 /// How well a request was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Served {
+pub(crate) enum Served {
+    /// With no JSON-RPC answer, with another HTTP status than 200, or it was not sent in plain headers.
     No,
+    /// With a JSON-RPC error.
     WithError,
+    /// With a result.
     WithResult,
 }
 
@@ -81,7 +84,7 @@ impl Liveness {
         }
         self.unanswered += 1;
         self.timeouts += u32::from(matches!(exchange.outcome, Err(Failure::Timeout { .. })));
-        match self.known_good() {
+        match self.answered(Served::No) {
             _ if self.last_answer == 0 && self.unanswered >= UNANSWERED_AT_START => NextStep::Unreachable,
             Some(body) if self.unanswered.is_multiple_of(UNANSWERED_BEFORE_PROBE) => NextStep::Probe(body),
             _ => NextStep::Continue,
@@ -125,21 +128,9 @@ impl Liveness {
         Some(format!("none of {} answers is one of JSON-RPC: {first}", self.others))
     }
 
-    /// A request that was answered.
-    pub(crate) fn known_good(&self) -> Option<Body> {
-        self.known_good.as_ref().map(|(_, body)| body.clone())
-    }
-
-    /// A request in plain headers that was served.
-    pub(crate) fn served(&self) -> Option<Body> {
-        let served = self.known_good.as_ref().filter(|(served, _)| *served > Served::No);
-        served.map(|(_, body)| body.clone())
-    }
-
-    /// A request in plain headers that got a result.
-    pub(crate) fn served_with_result(&self) -> Option<Body> {
-        let served = self.known_good.as_ref().filter(|(served, _)| *served == Served::WithResult);
-        served.map(|(_, body)| body.clone())
+    /// A request that was answered at least so well.
+    pub(crate) fn answered(&self, least: Served) -> Option<Body> {
+        self.known_good.as_ref().filter(|(served, _)| *served >= least).map(|(_, body)| body.clone())
     }
 
     /// The stamp of the exchange that ended last.
@@ -165,7 +156,8 @@ impl Liveness {
     }
 }
 
-fn served(exchange: &Exchange) -> Served {
+/// How well a request was answered.
+pub(crate) fn served(exchange: &Exchange) -> Served {
     let answer = Answer::of(exchange);
     let is_ok = answer.response().is_some_and(|response| response.status == 200);
     if exchange.sent_as.is_some() || !is_ok || !answer.is_json_rpc() {
@@ -175,16 +167,6 @@ fn served(exchange: &Exchange) -> Served {
     } else {
         Served::WithError
     }
-}
-
-/// Whether a request in plain headers got a JSON-RPC answer with HTTP status 200.
-pub(crate) fn is_served(exchange: &Exchange) -> bool {
-    served(exchange) > Served::No
-}
-
-/// Whether a request in plain headers got a result.
-pub(crate) fn gives_result(exchange: &Exchange) -> bool {
-    served(exchange) == Served::WithResult
 }
 
 /// Whether the target sent an answer, complete or not.
@@ -287,7 +269,7 @@ mod tests {
             (200, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "later", Some("result")),
         ] {
             liveness.note(&answered(status, body, request));
-            assert_eq!(liveness.served().as_deref(), served.map(str::as_bytes));
+            assert_eq!(liveness.answered(Served::WithError).as_deref(), served.map(str::as_bytes));
         }
     }
 }

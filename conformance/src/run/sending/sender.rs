@@ -37,7 +37,7 @@ use crate::{
             Attempts, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Sending, Step, TargetState,
         },
         excuse::errors,
-        liveness::{Patience, gives_result},
+        liveness::{self, Patience, Served},
         own_words::{WordsCheck, WordsStep},
         slots::Slots,
         sponsorships::Sponsorships,
@@ -189,7 +189,7 @@ impl Sender {
     pub(crate) async fn states_limit(&self, group: &Group, exchanges: &[Exchange]) -> bool {
         let (open, served, jobs) = {
             let target = self.target.lock();
-            (target.open_words(exchanges), target.liveness.served_with_result(), target.jobs)
+            (target.open_words(exchanges), target.liveness.answered(Served::WithResult), target.jobs)
         };
         let mut may_be_limit = false;
         for (words, refused) in open {
@@ -250,7 +250,9 @@ impl Sender {
             let probes = join_all((0..copies).map(probe)).await;
             let Ok(probes) = probes.into_iter().collect::<Result<Vec<_>, _>>() else { break };
             came = probes.iter().map(|probe| errors(probe).into_iter().cloned().collect()).collect();
-            if matches!(step, WordsStep::Again(_)) && probes.iter().all(gives_result) {
+            if matches!(step, WordsStep::Again(_))
+                && probes.iter().all(|probe| liveness::served(probe) == Served::WithResult)
+            {
                 // The limit may be one for requests of this kind alone.
                 served = refused;
             }
