@@ -75,19 +75,6 @@ pub struct RequestOutcome {
     pub is_broken: bool,
 }
 
-/// How two rules judged the requests of one method and mode that both of them judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overlap {
-    /// Requests that broke the first one at its place.
-    pub first: usize,
-    /// Requests that broke the second one at its place.
-    pub second: usize,
-    /// Requests that broke both.
-    pub both: usize,
-    /// Requests that broke neither.
-    pub neither: usize,
-}
-
 /// The requests of a run and their outcomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcomes {
@@ -99,34 +86,6 @@ pub struct Outcomes {
     pub all: u64,
     requests: BTreeMap<RequestPlace, JudgedRequest>,
     broken: BTreeMap<Key, BTreeSet<RequestPlace>>,
-}
-
-/// The judgements on one group, by its members. An empty one is filled by [`GroupOutcomes::judged`] and [`GroupOutcomes::broken`].
-pub(crate) struct GroupOutcomes {
-    rules: Vec<Bits>,
-    broken: Vec<(usize, Key)>,
-}
-
-impl GroupOutcomes {
-    pub(crate) fn of(members: usize) -> Self {
-        Self { rules: vec![Bits::default(); members], broken: Vec::new() }
-    }
-
-    /// A rule judged this member. `rule` is the number of the rule.
-    pub(crate) fn judged(&mut self, member: usize, rule: usize) {
-        if let Some(rules) = self.rules.get_mut(member) {
-            rules.insert(rule);
-        }
-    }
-
-    /// This member breaks a rule at a place; gives whether it was not known to.
-    pub(crate) fn broken(&mut self, member: usize, key: &Key) -> bool {
-        let is_new = !self.broken.iter().any(|(other, known)| *other == member && known == key);
-        if is_new {
-            self.broken.push((member, key.clone()));
-        }
-        is_new
-    }
 }
 
 impl Outcomes {
@@ -145,19 +104,25 @@ impl Outcomes {
         self.rules.iter().position(|id| *id == rule.id).unwrap_or(self.rules.len())
     }
 
-    /// Adds the judgements on a group.
-    pub(crate) fn add(&mut self, group: usize, views: &[View<'_>], judged: GroupOutcomes) {
+    /// Adds the judgements on a group: for each member the numbers of the rules that judged it, and the members that broke a rule, with the place.
+    pub(crate) fn add(
+        &mut self,
+        group: usize,
+        views: &[View<'_>],
+        judged: Vec<Bits>,
+        broken: Vec<(usize, Key)>,
+    ) {
         self.all += views.len() as u64;
         let Ok(group) = u32::try_from(group) else { return };
         if !is_kept(group, self.halvings) {
             return;
         }
-        for ((member, view), rules) in (0..).zip(views).zip(judged.rules) {
+        for ((member, view), rules) in (0..).zip(views).zip(judged) {
             let (answer, is_owed) = (AnswerKind::of(&view.answer), view.expectation.requires_result());
             let request = JudgedRequest { pair: view.request.pair(), answer, is_owed, rules };
             self.requests.insert(RequestPlace { group, member }, request);
         }
-        for (member, key) in judged.broken {
+        for (member, key) in broken {
             if let Ok(member) = u32::try_from(member) {
                 let place = RequestPlace { group, member };
                 self.broken.entry(key).or_default().insert(place);
@@ -218,8 +183,9 @@ impl Outcomes {
         self.broken.get(key)
     }
 
-    /// Compares how two rules judged the same requests, each at one of its places. Keys of two pairs have no request in common.
-    pub fn overlap(&self, one: (&Rule, &Key), two: (&Rule, &Key)) -> Overlap {
+    /// How many of the requests that both rules judged broke the first one, the second one, both and neither, each at one of its places. Keys of
+    /// two pairs have no request in common.
+    pub fn overlap(&self, one: (&Rule, &Key), two: (&Rule, &Key)) -> [usize; 4] {
         let ((rule, key), (other_rule, other_key)) = (one, two);
         let (number, other) = (self.number(rule), self.number(other_rule));
         let is_judged = |request: &JudgedRequest| {
@@ -235,7 +201,7 @@ impl Outcomes {
         let (first, second) = (judged(broken), judged(other_broken));
         let both = broken.intersection(other_broken).count();
         let all = self.requests.values().filter(|request| is_judged(request)).count();
-        Overlap { first, second, both, neither: all + both - first - second }
+        [first, second, both, all + both - first - second]
     }
 
     /// A run of so many groups of one request of this pair, which these rules judged, with the groups that broke them.

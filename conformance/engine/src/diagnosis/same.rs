@@ -11,7 +11,7 @@ use crate::{
     cases::protocol::keeps_idle,
     diagnosis::{
         finding::{Finding, without_indices},
-        outcomes::{Outcomes, Overlap},
+        outcomes::Outcomes,
     },
     json::{number::amount, pointer::encloses},
     message::answer::Answer,
@@ -133,7 +133,7 @@ impl Shared {
         if key == other || key.pair != other.pair {
             return Self::Unknown;
         }
-        let Overlap { first, second, both, neither } = outcomes.overlap((one.rule, &key), (two.rule, &other));
+        let [first, second, both, neither] = outcomes.overlap((one.rule, &key), (two.rule, &other));
         let shares = [outcomes.share(one.rule, &key), outcomes.share(two.rule, &other)];
         // Where no answer that both judge is right, one of the rules may hold for others that it judges alone.
         let has_right_answers =

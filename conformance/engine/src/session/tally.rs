@@ -9,10 +9,10 @@ use crate::{
     cases::case::Group,
     diagnosis::{
         finding::{Finding, Key, Sought},
-        outcomes::{GroupOutcomes, Outcomes},
+        outcomes::Outcomes,
     },
     knowledge::Knowledge,
-    rules::{Check, Report, Rule, View, Violation, observers::Observations},
+    rules::{Bits, Check, Report, Rule, View, Violation, observers::Observations},
     session::{
         access::Access,
         add_counts,
@@ -115,11 +115,15 @@ impl Tally {
         }
         let mut new = Vec::new();
         let mut shared = None;
-        let mut requests = GroupOutcomes::of(views.len());
+        // For each member the rules that judged it, and where members broke one.
+        let mut judged = vec![Bits::default(); views.len()];
+        let mut broken: Vec<(usize, Key)> = Vec::new();
         for judgement in judgements {
             let rule = judgement.rule;
-            for member in (0..views.len()).filter(|member| judgement.report.held_at.contains(*member)) {
-                requests.judged(member, judgement.number);
+            for (member, rules) in judged.iter_mut().enumerate() {
+                if judgement.report.held_at.contains(member) {
+                    rules.insert(judgement.number);
+                }
             }
             let (_, count) = &mut self.rules[judgement.number];
             count.held += judgement.report.held;
@@ -138,16 +142,21 @@ impl Tally {
             for violation in judgement.report.violations {
                 answers.insert(violation.member);
                 let pair = views.get(violation.member).and_then(|view| view.request.pair());
-                let key = Key::of(rule, pair, &violation);
-                requests.judged(violation.member, judgement.number);
-                let times = u64::from(requests.broken(violation.member, &key));
-                new.extend(self.see(rule, group, exchanges, key, violation, times));
+                let place = (violation.member, Key::of(rule, pair, &violation));
+                if let Some(rules) = judged.get_mut(violation.member) {
+                    rules.insert(judgement.number);
+                }
+                let is_new = !broken.contains(&place);
+                if is_new {
+                    broken.push(place.clone());
+                }
+                new.extend(self.see(rule, group, exchanges, place.1, violation, u64::from(is_new)));
             }
             self.rules[judgement.number].1.broken += answers.len() as u64;
         }
         // A cause is checked against requests that are made again from the seed: those of the plan.
         if group.is_planned() {
-            self.outcomes.add(group.number, views, requests);
+            self.outcomes.add(group.number, views, judged, broken);
         }
         new
     }
@@ -212,7 +221,7 @@ impl Tally {
         rules
             .into_iter()
             .flat_map(|(_, count)| count.examples.all())
-            .filter(|example| known.insert((example.group.number, example.member)))
+            .filter(|example| known.insert(example.group.number))
             .cloned()
             .collect()
     }
@@ -419,40 +428,34 @@ fn is_before(group: &Group, violation: &Violation, known: &FirstViolation) -> bo
 /// How often the target kept what lines of the profile promise, and how often it did not, by the list and the place in it. In the order
 /// in which profiles have these lists.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KeptPromises(BTreeMap<(std::cmp::Reverse<&'static str>, usize), PromiseCount>);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct PromiseCount {
-    kept: u64,
-    broken: u64,
-}
+pub(crate) struct KeptPromises(BTreeMap<(std::cmp::Reverse<&'static str>, usize), [u64; 2]>);
 
 impl KeptPromises {
     /// Adds an answer.
     pub(crate) fn see(&mut self, view: &View<'_>, knowledge: &dyn Knowledge) {
         knowledge.kept_lines(view, &mut |list, place, is_kept| {
-            let count = self.0.entry((std::cmp::Reverse(list), place)).or_default();
-            count.kept += u64::from(is_kept);
-            count.broken += u64::from(!is_kept);
+            let [kept, broken] = self.0.entry((std::cmp::Reverse(list), place)).or_default();
+            *kept += u64::from(is_kept);
+            *broken += u64::from(!is_kept);
         });
     }
 
     /// Adds the counts of another part of the run.
     pub(crate) fn merge(&mut self, other: Self) {
-        for (line, count) in other.0 {
-            let own = self.0.entry(line).or_default();
-            own.kept += count.kept;
-            own.broken += count.broken;
+        for (line, [more_kept, more_broken]) in other.0 {
+            let [kept, broken] = self.0.entry(line).or_default();
+            *kept += more_kept;
+            *broken += more_broken;
         }
     }
 
     /// The lines that were never kept, in the order of the profile.
     pub(crate) fn contradictions(&self) -> Vec<Contradiction> {
-        let never = self.0.iter().filter(|(_, count)| count.kept == 0 && count.broken > 0);
+        let never = self.0.iter().filter(|(_, [kept, broken])| *kept == 0 && *broken > 0);
         never
-            .map(|((list, place), count)| Contradiction {
+            .map(|((list, place), [_, broken])| Contradiction {
                 line: format!("{}[{place}]", list.0),
-                times: count.broken,
+                times: *broken,
             })
             .collect()
     }
