@@ -16,7 +16,7 @@ use crate::config::{Config, ConfigError};
 use crate::http::respond::{Respond, ResponseCopy};
 use crate::message::depth;
 use crate::message::envelope::{
-    DEFAULT_VERSION, RequestMembers, Violation, id_text, known_version, write_error, write_head,
+    DEFAULT_VERSION, RawMembers, Violation, id_text, known_version, text_of, write_error, write_head,
 };
 use crate::message::error_codes::ErrorCode;
 use crate::message::explain::{Explanation, explain};
@@ -62,19 +62,10 @@ const USUAL_RESPONSE_BYTES: usize = 1024;
 const HTTP_OK: u16 = 200;
 const HTTP_NO_CONTENT: u16 = 204;
 
-/// A body, parsed.
-enum Message<'a> {
-    Single(Parsed<'a>),
-    Batch(Vec<Parsed<'a>>),
-}
-
-impl<'a> Message<'a> {
-    fn requests(&self) -> &[Parsed<'a>] {
-        match self {
-            Self::Single(parsed) => std::slice::from_ref(parsed),
-            Self::Batch(requests) => requests,
-        }
-    }
+/// A body, parsed: one request, or those of a batch.
+struct Message<'a> {
+    is_batch: bool,
+    requests: Vec<Parsed<'a>>,
 }
 
 /// One request; or why it gets an error; or none for a notification, which gets no answer.
@@ -147,7 +138,7 @@ impl Service {
 
     async fn nonces(&self, message: &Message<'_>) -> SenderNonces {
         let Some(chain) = &self.chain else { return SenderNonces::default() };
-        let calls = message.requests().iter().filter_map(|parsed| parsed.as_ref().ok());
+        let calls = message.requests.iter().filter_map(|parsed| parsed.as_ref().ok());
         let senders = calls.filter_map(|call| call.request.sender_to_look_up(&self.settings));
         chain.sender_nonces(senders.collect()).await
     }
@@ -163,7 +154,7 @@ impl Service {
             return Err(refusal(ErrorCode::ParseError, &reason));
         }
         if !text.trim_ascii_start().starts_with('[') {
-            return Ok(Message::Single(parse_request(text)));
+            return Ok(Message { is_batch: false, requests: vec![parse_request(text)] });
         }
         let batch: Vec<&'a RawValue> =
             serde_json::from_str(text).map_err(|error| refusal(ErrorCode::ParseError, &error.to_string()))?;
@@ -174,34 +165,31 @@ impl Service {
             let reason = format!("the batch has more than {} requests", self.bounds.max_batch_length);
             return Err(refusal(ErrorCode::InvalidRequest, &reason));
         }
-        let requests = batch.into_iter().map(|raw| parse_request(raw.get()));
-        Ok(Message::Batch(requests.collect()))
+        let requests = batch.into_iter().map(|raw| parse_request(raw.get())).collect();
+        Ok(Message { is_batch: true, requests })
     }
 
     fn answer(&self, message: Message<'_>, now: u64, nonces: &SenderNonces) -> Reply {
+        let Message { is_batch, requests } = message;
         let mut out = Vec::with_capacity(USUAL_RESPONSE_BYTES);
-        let no_content = Reply { status: HTTP_NO_CONTENT, body: None };
-        let status = match message {
-            Message::Single(parsed) => match self.answer_request(parsed, now, nonces, &mut out) {
-                Outcome::Result => HTTP_OK,
-                Outcome::Error => self.error_status,
-                Outcome::Nothing => return no_content,
-            },
-            Message::Batch(requests) => {
-                for parsed in requests {
-                    let start = out.len();
-                    out.push(if start == 0 { b'[' } else { b',' });
-                    if self.answer_request(parsed, now, nonces, &mut out) == Outcome::Nothing {
-                        out.truncate(start);
-                    }
-                }
-                if out.is_empty() {
-                    return no_content;
-                }
-                out.push(b']');
-                HTTP_OK
+        let mut status = HTTP_OK;
+        for parsed in requests {
+            let start = out.len();
+            if is_batch {
+                out.push(if start == 0 { b'[' } else { b',' });
             }
-        };
+            match self.answer_request(parsed, now, nonces, &mut out) {
+                Outcome::Nothing => out.truncate(start),
+                Outcome::Error if !is_batch => status = self.error_status,
+                Outcome::Result | Outcome::Error => {}
+            }
+        }
+        if out.is_empty() {
+            return Reply { status: HTTP_NO_CONTENT, body: None };
+        }
+        if is_batch {
+            out.push(b']');
+        }
         Reply { status, body: Some(out) }
     }
 
@@ -275,10 +263,10 @@ fn parse_request(text: &str) -> Parsed<'_> {
 
 /// The fast path. Its error names the cause only where the schemas cannot see it; [`explain`] does the rest.
 fn parse_call(text: &str) -> Result<Call<'_>, RequestError> {
-    let members: RequestMembers<'_> = serde_json::from_str(text)?;
-    let version = members.jsonrpc.and_then(|text| known_version(&text.0));
+    let members: RawMembers<'_> = serde_json::from_str(text)?;
+    let version = members.jsonrpc.and_then(text_of).and_then(|text| known_version(&text));
     let id = members.id.and_then(id_text);
-    let method = members.method.and_then(|name| ServedMethod::find(&name.0));
+    let method = members.method.and_then(text_of).and_then(|name| ServedMethod::find(&name));
     Ok(Call {
         version: version.ok_or(NOT_A_CALL)?,
         id: id.ok_or(NOT_A_CALL)?,

@@ -1,5 +1,7 @@
 //! The JSON-RPC envelope (section 2.1): parses that of a request and writes that of a response.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
 use crate::message::error_codes::ErrorCode;
@@ -18,22 +20,18 @@ pub(crate) fn known_version(text: &str) -> Option<&'static str> {
 }
 
 object! {
-    /// The members of a request whose form is the same for every method, typed: the fast path.
-    pub(crate) struct RequestMembers<'a> {
-        "jsonrpc" => jsonrpc: Text<'a>,
-        "id" => id: &'a RawValue,
-        "method" => method: Text<'a>,
-    }
-}
-
-object! {
-    /// The members of a request as raw JSON, to explain why the fast path failed.
+    /// The members of a request as raw JSON.
     pub(crate) struct RawMembers<'a> {
         "jsonrpc" => jsonrpc: &'a RawValue,
         "id" => id: &'a RawValue,
         "method" => method: &'a RawValue,
         "params" => params: &'a RawValue,
     }
+}
+
+/// The content of a string; none for any other value.
+pub(crate) fn text_of(raw: &RawValue) -> Option<Cow<'_, str>> {
+    serde_json::from_str(raw.get()).ok().map(|Text(text)| text)
 }
 
 /// The JSON text of an id; none when it is neither a string nor a number.

@@ -8,7 +8,7 @@ use paymaster_schemas::{resolved, validator_for};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::message::envelope::{DEFAULT_VERSION, RawMembers, Violation, id_text, known_version};
+use crate::message::envelope::{DEFAULT_VERSION, RawMembers, Violation, id_text, known_version, text_of};
 use crate::message::error_codes::ErrorCode;
 use crate::paymaster::methods::ServedMethod;
 
@@ -43,7 +43,6 @@ pub(crate) fn explain<'a>(text: &'a str, typed: &str) -> Option<Explanation<'a>>
             return refused(DEFAULT_VERSION, None, code, violations);
         }
     };
-    let text_of = |raw: &RawValue| serde_json::from_str::<String>(raw.get()).ok();
     let version = call.jsonrpc.and_then(text_of).and_then(|text| known_version(&text));
     let answered = version.unwrap_or(DEFAULT_VERSION);
     let id = call.id.and_then(id_text);
