@@ -27,6 +27,6 @@ pub(crate) use change::{
 pub(crate) use compress::{Coding, compress};
 #[cfg(test)]
 pub(crate) use request_view::Arrival;
-pub(crate) use request_view::{GAS_LIMITS, RequestView};
+pub(crate) use request_view::{ENTRY_POINT_07, GAS_LIMITS, PAYMASTER_LIMITS, RequestView};
 pub(crate) use response::{Framing, WireResponse};
 pub use service::InjectedService;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use alloy_primitives::U256;
 use hyper::HeaderMap;
 use paymaster_schemas::{Kind, Method, Mode, kinds};
-use paymaster_service::{EntryPoint, pair_of};
+use paymaster_service::{EntryPoint, PolicyConfig, pair_of};
 use serde_json::{Map, Value, json};
 
 use super::change::{json as parsed, text_of};
@@ -16,6 +16,12 @@ const LARGEST_SAFE_INTEGER: i128 = (1 << 53) - 1;
 
 /// The gas limits of an operation.
 pub(crate) const GAS_LIMITS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+
+/// The gas limits of the paymaster.
+pub(crate) const PAYMASTER_LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
+
+/// The address of EntryPoint 0.7.
+pub(crate) const ENTRY_POINT_07: &str = "0x0000000071727De22E5E9d8BAf0edAc6f37da032";
 
 /// What is known of a request beside its body.
 #[derive(Clone, Copy)]
@@ -155,6 +161,17 @@ impl RequestView<'_> {
 
     pub(crate) fn sponsorship_info(&self) -> &Value {
         &self.mode_object()["sponsorshipInfo"]
+    }
+
+    /// The members of `webhookData` in sponsored mode.
+    pub(crate) fn webhook_data(&self) -> impl Iterator<Item = (&String, &Value)> {
+        let data = self.sponsorship_info()["webhookData"].as_object();
+        data.into_iter().filter(|_| self.is_sponsored_mode()).flatten()
+    }
+
+    /// Whether the sender is the one that the service refuses.
+    pub(crate) fn is_denied(&self) -> bool {
+        self.text("sender").eq_ignore_ascii_case(PolicyConfig::DENIED_SENDER)
     }
 
     /// Whether `calculateGasLimits` is present and equals `expected`.

@@ -5,13 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Statement, Variant, http::exceeds_quota, variant};
 use crate::injection::{
-    Behaviour, NO_CONTRACT, RequestView, change_text, remove, replace, reverse_members, set, text_of,
-    with_compact_signature,
+    Behaviour, ENTRY_POINT_07, NO_CONTRACT, PAYMASTER_LIMITS, RequestView, change_text, remove, replace,
+    reverse_members, set, text_of, with_compact_signature,
 };
-
-const ENTRY_POINT_07: &str = "0x0000000071727De22E5E9d8BAf0edAc6f37da032";
-
-const LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
 
 /// A variant of the answers to calls, of which the change follows.
 const fn changed(name: &'static str, about: &'static str) -> Variant {
@@ -34,14 +30,14 @@ pub(super) const VARIANTS: &[Variant] = &[
         })
         .untrue(&[Statement::Contract]),
     changed("verification-limit-absent", "leaves paymasterVerificationGasLimit out")
-        .on_result(|_, result| remove(result, LIMITS[0]))
+        .on_result(|_, result| remove(result, PAYMASTER_LIMITS[0]))
         .when(|view| view.is_stub()),
     changed("post-op-limit-one", "paymasterPostOpGasLimit is 0x1")
-        .on_result(|_, result| replace(result, LIMITS[1], "0x1"))
+        .on_result(|_, result| replace(result, PAYMASTER_LIMITS[1], "0x1"))
         .when(|view| view.is_stub()),
     changed("data-without-limits", "the data have no gas limits")
         .on_result(|_, result| {
-            for limit in LIMITS {
+            for limit in PAYMASTER_LIMITS {
                 remove(result, limit);
             }
         })
@@ -70,13 +66,13 @@ pub(super) const VARIANTS: &[Variant] = &[
         }
     }),
     changed("limits-with-leading-zeros", "writes gas limits with leading zeros").on_result(|_, result| {
-        for limit in LIMITS {
+        for limit in PAYMASTER_LIMITS {
             change_text(result, limit, |text| format!("0x00{}", &text[2..]));
         }
     }),
     changed("null-limits", "paymasterVerificationGasLimit and isFinal of the stub are null")
         .on_result(|_, result| {
-            replace(result, LIMITS[0], Value::Null);
+            replace(result, PAYMASTER_LIMITS[0], Value::Null);
             result.insert("isFinal".to_owned(), Value::Null);
         })
         .when(|view| view.is_stub())
@@ -160,7 +156,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         .configured(|config| config.error_status = 400),
     variant("unannounced-limits-refused", "refuses data for paymaster gas limits that it did not announce")
         .refuses(|view| {
-            let [verification, post_op] = LIMITS.map(|limit| view.operation()[limit].as_str());
+            let [verification, post_op] = PAYMASTER_LIMITS.map(|limit| view.operation()[limit].as_str());
             view.is_data()
                 && (verification.is_some_and(|limit| limit != "0x186a0")
                     || post_op.is_some_and(|limit| limit != "0xc350"))
@@ -169,14 +165,14 @@ pub(super) const VARIANTS: &[Variant] = &[
     changed("limits-by-call-length", "gas limits of stubs grow with the call, and data need the same limit")
         .injects(Behaviour::Exchange(
             |view, request| {
-                let limit = &view.operation()[LIMITS[0]];
+                let limit = &view.operation()[PAYMASTER_LIMITS[0]];
                 if view.is_data() && limit.is_string() && *limit != limit_of_call(view) {
                     request["params"][0]["sender"] = PolicyConfig::DENIED_SENDER.into();
                 }
             },
             |view, result| {
                 if view.is_stub() {
-                    replace(result, LIMITS[0], limit_of_call(view));
+                    replace(result, PAYMASTER_LIMITS[0], limit_of_call(view));
                 }
             },
         ))
@@ -238,7 +234,7 @@ const fn signed_stub(name: &'static str, about: &'static str) -> Variant {
 
 /// Whether the operation has both gas limits of the paymaster, so that the data hold without those of the result.
 fn has_limits(view: &RequestView<'_>) -> bool {
-    LIMITS.iter().all(|limit| view.operation()[*limit].is_string())
+    PAYMASTER_LIMITS.iter().all(|limit| view.operation()[*limit].is_string())
 }
 
 /// A gas limit of the paymaster that grows with the call.

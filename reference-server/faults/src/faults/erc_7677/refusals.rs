@@ -1,11 +1,10 @@
 //! Faults of what is refused, and of the form of a refusal.
 
-use paymaster_service::PolicyConfig;
 use serde_json::{Map, Value, json};
 
 use super::requests::creates_account;
 use crate::faults::Fault;
-use crate::injection::{NO_CONTRACT, RequestView, change, remove, set, text_of};
+use crate::injection::{NO_CONTRACT, change, remove, set, text_of};
 
 const EARLY: &str = "refusal.early";
 const OF_DATA: &str = "refusal.of-data";
@@ -19,32 +18,32 @@ const fn answered(clause: &'static str, name: &'static str, about: &'static str)
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     served(EARLY, "denied-stub-served", "serves the stub of a sender whose data it refuses")
-        .when(|view| view.is_stub() && is_denied(view)),
+        .when(|view| view.is_stub() && view.is_denied()),
     served(OF_DATA, "denied-data-served", "serves the data of a sender whose stub it refuses")
-        .when(|view| view.is_data() && is_denied(view)),
+        .when(|view| view.is_data() && view.is_denied()),
     served(OF_DATA, "denied-checksum-served", "serves the data of a refused sender with a checksum").when(
         |view| {
             let sender = view.text("sender");
-            view.is_data() && is_denied(view) && *sender != sender.to_lowercase()
+            view.is_data() && view.is_denied() && *sender != sender.to_lowercase()
         },
     ),
     served(OF_DATA, "denied-new-account-served", "serves the data of a refused sender that is to be created")
-        .when(|view| view.is_data() && is_denied(view) && creates_account(view)),
+        .when(|view| view.is_data() && view.is_denied() && creates_account(view)),
     served(
         OF_DATA,
         "denied-delegate-served",
         "serves the data of a refused sender that delegates by EIP-7702",
     )
-    .when(|view| view.is_data() && is_denied(view) && view.operation()["eip7702Auth"].is_object()),
+    .when(|view| view.is_data() && view.is_denied() && view.operation()["eip7702Auth"].is_object()),
     served(
         OF_DATA,
         "denied-null-context-served",
         "serves the data of a refused sender where the context is null",
     )
-    .when(|view| view.is_data() && is_denied(view) && view.context().is_null()),
+    .when(|view| view.is_data() && view.is_denied() && view.context().is_null()),
     answered("result.paymaster-and-data", "refusal-as-empty-data", "answers 0x instead of a refusal")
         .on_answer(|_, answer| refuse_with(answer, &json!({ "paymasterAndData": "0x" })))
-        .when(|view| view.is_paymaster_call() && is_denied(view))
+        .when(|view| view.is_paymaster_call() && view.is_denied())
         .also(&[
             "refusal.*",
             "stub.members-07",
@@ -97,14 +96,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["json-rpc.*"]),
     answered("answer.id", "denied-text-id-null", "returns id null to a refused sender whose id is a text")
         .on_answer(|_, answer| set(answer, "id", Value::Null))
-        .when_at("/id", |view| view.is_paymaster_call() && is_denied(view) && view.id_string().is_some()),
+        .when_at("/id", |view| view.is_paymaster_call() && view.is_denied() && view.id_string().is_some()),
     answered("error.message", "refusal-without-message", "leaves the message out of refusals")
         .on_answer(|_, answer| change(answer, "error", |error| json!({ "code": error["code"] }))),
     answered("json-rpc.reserved-codes", "denied-as-unknown-method", "refuses senders as an unknown method")
         .on_answer(|_, answer| {
             change(answer, "error", |error| json!({ "code": -32601, "message": error["message"] }));
         })
-        .when(|view| view.is_paymaster_call() && is_denied(view))
+        .when(|view| view.is_paymaster_call() && view.is_denied())
         .also(&["endpoint.stub-and-data"]),
 ];
 
@@ -112,10 +111,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 const fn served(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
     Fault::new(clause, name, about)
         .on_request(|_, request| request["params"][0]["sender"] = NO_CONTRACT.into())
-}
-
-pub(super) fn is_denied(view: &RequestView<'_>) -> bool {
-    view.text("sender").eq_ignore_ascii_case(PolicyConfig::DENIED_SENDER)
 }
 
 /// Puts this result in the place of an error.

@@ -5,9 +5,8 @@ use std::time::Duration;
 use paymaster_service::EntryPoint;
 use serde_json::Value;
 
-use super::refusals::is_denied;
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, GAS_LIMITS, RequestView, refuse, text_of};
+use crate::injection::{Behaviour, ENTRY_POINT_07, GAS_LIMITS, RequestView, refuse, text_of};
 
 const STUB_MEMBERS: &str = "operation.stub-members";
 const FACTORY: &str = "operation.factory";
@@ -130,7 +129,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "vanity-sender-refused",
         "refuses data for a sender that begins 0x0000",
     )
-    .when(|view| view.is_data() && view.text("sender").starts_with("0x0000") && !is_denied(view)),
+    .when(|view| view.is_data() && view.text("sender").starts_with("0x0000") && !view.is_denied()),
     refused("stub-request.zero-limits", "zero-limits-refused", "refuses gas limits of zero in stub requests")
         .when(|view| view.is_stub() && view.text("callGasLimit") == "0x0"),
     refused("stub-request.zero-fees", "zero-fees-divided-by", "fails when both fees are zero")
@@ -210,7 +209,6 @@ fn same_ends(view: &RequestView<'_>) -> Option<&'static str> {
 }
 
 const ENTRY_POINT_06: &str = "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789";
-const ENTRY_POINT_07: &str = "0x0000000071727De22E5E9d8BAf0edAc6f37da032";
 
 /// Whether a call is for an account that is created with the operation.
 pub(super) fn creates_account(view: &RequestView<'_>) -> bool {

@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use super::change_data;
 use super::requests::set_operation;
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, GAS_LIMITS, RequestView, SwappedPart, refuse, remove, set};
+use crate::injection::{
+    Behaviour, GAS_LIMITS, PAYMASTER_LIMITS, RequestView, SwappedPart, refuse, remove, set,
+};
 
 const SIGNATURE: Fault = signed("data.signature");
 const OF_LIMITS: Fault = signed("data.signature-of-limits");
@@ -16,7 +18,6 @@ const OF_CALL: Fault = signed("data.signature-of-call");
 const DIFFERS: Fault = signed("data.differs").also(&["data.*", "call.same-operation"]).depends_on_others();
 const WINDOW: Fault = signed("data.window");
 const FINAL: Fault = Fault::breaking("is-final.signature");
-const PAYMASTER_LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
 /// What every wrong signature breaks.
 const SIGNED: &[&str] =
     &["data.signature", "data.signature-of-limits", "data.concurrent", "data.window", "call.same-operation"];
@@ -289,13 +290,13 @@ fn without(view: &RequestView<'_>, members: &[&str]) -> String {
     params.to_string()
 }
 
-/// Puts the first value of this member for the sender and nonce into the request.
 /// Whether a member is written as a target that reads it takes it.
 fn is_hex(view: &RequestView<'_>, member: &str) -> bool {
     let digits = view.text(member).strip_prefix("0x").unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
+/// Puts the first value of this member for the sender and nonce into the request.
 fn first(view: &RequestView<'_>, request: &mut Value, member: &str) {
     let operation = view.operation();
     let key = format!("{}{}{:?}", operation["sender"], operation["nonce"], view.entry_point());

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use paymaster_schemas::kinds;
-use paymaster_service::{EntryPoint, PolicyConfig};
+use paymaster_service::EntryPoint;
 use serde_json::Value;
 
 use crate::injection::{RequestView, WireResponse, refuse_result};
@@ -15,7 +15,7 @@ use crate::{
 
 const TEXT: Fault = Fault::breaking("answer.json-text");
 
-const SENDER: Fault = TEXT.when(has_sender).depends_on("/params/0/sender");
+const SENDER: Fault = TEXT.when_at("/params/0/sender", |view| view.is_call() && view.is_denied());
 
 /// Faults of both specifications.
 pub(in crate::faults) const FAULTS: &[Fault] = &[
@@ -75,10 +75,6 @@ pub(in crate::faults) const OF_ERC_7677: &[Fault] = &[
         .when(|view| view.is_call() && (view.has_init_code() || view.byte_count("factory") > 0))
         .also(&["operation.*"]),
 ];
-
-fn has_sender(view: &RequestView<'_>) -> bool {
-    view.is_call() && view.text("sender").eq_ignore_ascii_case(PolicyConfig::DENIED_SENDER)
-}
 
 /// Whether the request names the token at this index of the configuration.
 fn has_token(view: &RequestView<'_>, index: usize) -> bool {

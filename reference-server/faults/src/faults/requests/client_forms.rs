@@ -2,14 +2,11 @@
 //! letter case included.
 
 use paymaster_schemas::kinds;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::SERVE_FIRST_TOKEN;
-use crate::injection::{Behaviour, RequestView, each_quote, replace_refusal};
-use crate::{
-    faults::{CALCULATE, FEE_TOKEN, Fault, fault},
-    injection::{list, quotes, retain, text_of},
-};
+use crate::faults::{CALCULATE, FEE_TOKEN, Fault, fault};
+use crate::injection::{Behaviour, RequestView, each_quote, list_as_unsupported, replace_refusal, retain};
 
 const FORMS: Fault = Fault::breaking("interoperability.client-forms");
 
@@ -35,18 +32,20 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(FORMS, "client-forms-refused", "refuses operations with a signature or with paymasterAndData")
         .refuses(has_placeholder),
     fault(FORMS, "hex-nonce-refused", "refuses nonces in hex")
-        .refuses_at("/params/0/nonce", |view| is_hex(view, "nonce")),
+        .refuses_at("/params/0/nonce", |view| view.text("nonce").starts_with("0x")),
     fault(FORMS, "decimal-fees-read-as-hex", "reads a fee in decimal digits as hex digits")
         .on_request(|view, request| {
-            let fee = view.operation()["maxFeePerGas"].as_str().unwrap_or_default();
-            request["params"][0]["maxFeePerGas"] = format!("0x{fee}").into();
+            request["params"][0]["maxFeePerGas"] = format!("0x{}", view.text("maxFeePerGas")).into();
         })
         .when_at("/params/0/maxFeePerGas", |view| {
-            view.is_quote() && !is_hex(view, "maxFeePerGas") && view.operation()["maxFeePerGas"].is_string()
+            let fee = view.operation()["maxFeePerGas"].as_str();
+            view.is_quote() && fee.is_some_and(|fee| !fee.starts_with("0x"))
         }),
     fault(FORMS, "hex-fees-read-as-zero", "quotes fees of 0 where maxFeePerGas is in hex")
         .on_result(|_, result| each_quote(result, "maxGasFee", |_| json!(0)))
-        .when_at("/params/0/maxFeePerGas", |view| view.is_quote() && is_hex(view, "maxFeePerGas"))
+        .when_at("/params/0/maxFeePerGas", |view| {
+            view.is_quote() && view.text("maxFeePerGas").starts_with("0x")
+        })
         .also(&["plausibility.*", "interoperability.*"]),
     fault(FORMS, "both-infos-refused", "refuses requests with both info objects")
         .refuses(|view| !view.omits("tokenInfo") && !view.omits("sponsorshipInfo")),
@@ -58,7 +57,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["sponsor.sponsorable-is-sponsored"]),
     Fault::new("sponsor.refused-gets-0x", "hex-nonces-always-sponsored", "sponsors whatever has a hex nonce")
         .on_result(|_, result| replace_refusal(result, &format!("0x{}", "ab".repeat(40))))
-        .when(|view| view.is_sponsored_mode() && is_hex(view, "nonce"))
+        .when(|view| view.is_sponsored_mode() && view.text("nonce").starts_with("0x"))
         .also(&["sponsor.decision-inputs"]),
     fault(REFUSED, "refused-senders-by-letter-case", "sponsors refused senders that are not in lower case")
         .when(|view| view.is_sponsored_mode() && view.text("sender") != view.text("sender").to_lowercase()),
@@ -73,8 +72,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "finds no token of a list in capitals",
     )
     .on_result(|view, result| {
-        let unknown: Vec<&str> =
-            view.token_list().into_iter().filter(|token| is_in_capitals(token)).collect();
+        let mut unknown = view.token_list();
+        unknown.retain(|token| is_in_capitals(token) && view.supports(token));
         list_as_unsupported(result, &unknown);
     })
     .when_at("/params/1/tokenInfo/tokenList", |view| view.is(kinds::QUOTE_ERC20))
@@ -105,10 +104,6 @@ fn has_placeholder(view: &RequestView<'_>) -> bool {
     ["signature", "paymasterAndData"].iter().any(|name| !view.lacks(name))
 }
 
-fn is_hex(view: &RequestView<'_>, name: &str) -> bool {
-    view.operation()[name].as_str().is_some_and(|text| text.starts_with("0x"))
-}
-
 /// Sponsors what the service does not sponsor.
 const SPONSOR: Behaviour = Behaviour::Result(|_, result| {
     replace_refusal(result, &format!("0x{}", "6d".repeat(40)));
@@ -119,14 +114,4 @@ fn is_in_capitals(address: &str) -> bool {
     let digits = address.strip_prefix("0x").unwrap_or_default();
     digits.bytes().any(|digit| digit.is_ascii_uppercase())
         && !digits.bytes().any(|digit| digit.is_ascii_lowercase())
-}
-
-fn list_as_unsupported(result: &mut Map<String, Value>, unknown: &[&str]) {
-    let is_unknown = |token: &str| unknown.iter().any(|other| other.eq_ignore_ascii_case(token));
-    let quoted = quotes(result).map(|quote| quote["tokenAddress"].clone());
-    let quoted: Vec<Value> = quoted.filter(|token| is_unknown(&text_of(token))).collect();
-    retain(result, "feeQuotes", |_, token| !is_unknown(token));
-    if let Some(tokens) = list(result, "unsupportedTokens") {
-        tokens.extend(quoted);
-    }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::injection::{GAS_LIMITS, RequestView};
 use crate::{
     faults::{Fault, fault},
-    injection::{remove, set},
+    injection::{refuse, set},
 };
 
 const GAS: Fault = Fault::breaking("request.gas-fields-optional");
@@ -92,13 +92,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(EXPIRY, "expiry-duration-only-300", "refuses every expiryDuration but that of the sample requests")
         .refuses(|view| has_expiry(view) && view.mode_object()["expiryDuration"] != SAMPLE_EXPIRY),
     fault(WEBHOOK, "webhook-data-refused", "refuses webhookData that is not empty")
-        .refuses(|view| webhook_data(view).next().is_some()),
+        .refuses(|view| view.webhook_data().next().is_some()),
     fault(WEBHOOK, "webhook-data-empty-refused", "refuses webhookData that is empty")
         .refuses(|view| view.is_sponsored_mode() && view.sponsorship_info()["webhookData"] == json!({})),
     fault(WEBHOOK, "webhook-data-strings-only", "refuses webhookData with a value that is not a string")
-        .refuses(|view| webhook_data(view).any(|value| !value.is_string())),
+        .refuses(|view| view.webhook_data().any(|(_, value)| !value.is_string())),
     fault(WEBHOOK, "webhook-data-not-ascii-refused", "refuses webhookData with a text that is not ascii")
-        .refuses(|view| webhook_data(view).any(|value| value.as_str().is_some_and(|text| !text.is_ascii()))),
+        .refuses(|view| {
+            view.webhook_data().any(|(_, value)| value.as_str().is_some_and(|text| !text.is_ascii()))
+        }),
     fault(ACCOUNT, "second-account-refused", "accepts the smart account BICONOMY and refuses every other")
         .refuses(|view| view.is_sponsored_mode() && has_other_account(view)),
     fault(ACCOUNT, "first-account-refused", "refuses the smart account BICONOMY")
@@ -142,9 +144,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["request.id-string"]),
     fault(NOTATION, "escaped-method-unknown", "answers an escaped method name with an error and the id 1")
         .on_answer(|_, answer| {
-            remove(answer, "result");
+            refuse(answer, -32601, "unknown method");
             set(answer, "id", 1);
-            set(answer, "error", json!({ "code": -32601, "message": "unknown method" }));
         })
         .when(|view| {
             let has = |text: &[u8]| view.raw.windows(text.len()).any(|part| part == text);
@@ -179,11 +180,6 @@ fn has_other_account(view: &RequestView<'_>) -> bool {
 
 fn account<'a>(view: &'a RequestView<'_>) -> &'a Value {
     &view.sponsorship_info()["smartAccountInfo"]
-}
-
-fn webhook_data<'a>(view: &'a RequestView<'_>) -> impl Iterator<Item = &'a Value> {
-    let data = view.sponsorship_info()["webhookData"].as_object();
-    data.into_iter().filter(|_| view.is_sponsored_mode()).flat_map(serde_json::Map::values)
 }
 
 fn position(object: &Value, member: &str) -> Option<usize> {

@@ -17,7 +17,7 @@ const OTHER: Fault = Fault::breaking("error.token-unsupported").injects(SERVE_FI
 const OTHER_BY_TOKEN: Fault = OTHER.depends_on(FEE_TOKEN);
 const REFUSAL: Fault =
     Fault::breaking("error.refusal-is-none").injects(REFUSE_WITH_ERROR).also(&["sponsor.refused-gets-0x"]);
-const QUOTE: Fault = Fault::breaking("error.unsupported-quote-is-none");
+const QUOTE: Fault = Fault::breaking("error.unsupported-quote-is-none").depends_on_the_request();
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(MODE, "sponsor-without-mode-served", "serves sponsor requests without mode in the sponsored mode")
@@ -105,20 +105,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(REFUSAL, "refusal-as-error-when-sponsoring", "refuses by an error in pm_sponsorUserOperation only")
         .when(|view| view.is(kinds::SPONSOR_SPONSORED)),
     fault(QUOTE, "unsupported-quote-as-error", "answers with an error when a token is not supported")
-        .depends_on_the_request()
         .on_answer(|_, answer| {
             if unsupported_count(answer) > 0 {
                 refuse(answer, -32000, NOT_POSSIBLE);
             }
         })
         .also(&["request.token-list"]),
-    fault(QUOTE, "all-unsupported-as-error", "answers with an error when no token is supported")
-        .depends_on_the_request()
-        .on_answer(|_, answer| {
+    fault(QUOTE, "all-unsupported-as-error", "answers with an error when no token is supported").on_answer(
+        |_, answer| {
             if unsupported_count(answer) > 0 && result(answer).is_some_and(|result| !has_quotes(result)) {
                 refuse(answer, -32000, NOT_POSSIBLE);
             }
-        }),
+        },
+    ),
     fault(QUOTE, "unsupported-preferred-as-error", "answers with an error to an unsupported preferred token")
         .on_answer(|_, answer| refuse_result(answer, -32000, NOT_POSSIBLE))
         .when_at(PREFERRED, |view| {

@@ -29,16 +29,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|_, result| clear_if(true, result, UNSUPPORTED)),
     fault(SOME_LISTED, "unsupported-left-out", "leaves unsupportedTokens out")
         .on_result(|_, result| remove(result, UNSUPPORTED)),
-    fault(LISTED, "unsupported-only-first", "lists the first unsupported token only")
-        .depends_on_the_request()
+    fault(SOME_LISTED, "unsupported-only-first", "lists the first unsupported token only")
         .on_result(|_, result| retain(result, UNSUPPORTED, |index, _| index == 0)),
-    fault(LISTED, "unsupported-without-last", "leaves the last unsupported token out when there are several")
-        .depends_on_the_request()
-        .on_result(|_, result| {
-            if let Some(tokens) = list(result, UNSUPPORTED).filter(|tokens| tokens.len() > 1) {
-                tokens.pop();
-            }
-        }),
+    fault(
+        SOME_LISTED,
+        "unsupported-without-last",
+        "leaves the last unsupported token out when there are several",
+    )
+    .on_result(|_, result| {
+        if let Some(tokens) = list(result, UNSUPPORTED).filter(|tokens| tokens.len() > 1) {
+            tokens.pop();
+        }
+    }),
     fault(LISTED, "unsupported-without-preferred", "leaves an unsupported preferred token out")
         .on_result(|view, result| retain(result, UNSUPPORTED, |_, token| !view.prefers(token)))
         .depends_on(PREFERRED),
@@ -47,8 +49,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on("/params/1/tokenInfo/tokenList"),
     fault(SOME_LISTED, "unsupported-only-when-all", "lists unsupported tokens only when nothing is quoted")
         .on_result(|_, result| clear_if(has_quotes(result), result, UNSUPPORTED)),
-    fault(LISTED, "unsupported-only-when-some-quoted", "lists unsupported tokens only beside quotes")
-        .depends_on_the_request()
+    fault(SOME_LISTED, "unsupported-only-when-some-quoted", "lists unsupported tokens only beside quotes")
         .on_result(|_, result| clear_if(!has_quotes(result), result, UNSUPPORTED)),
     fault(LISTED, "unsupported-lost-again", "lists no unsupported token when the same bytes come again")
         .depends_on_others()

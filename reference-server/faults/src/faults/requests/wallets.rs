@@ -2,12 +2,14 @@
 
 use alloy_primitives::U256;
 use paymaster_schemas::Method;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::json_rpc::ids::respell;
 use super::SERVE_FIRST_TOKEN;
 use crate::faults::{CALL_DATA, FEE_TOKEN, Fault, PREFERRED, fault};
-use crate::injection::{Behaviour, GAS_LIMITS, RequestView, SOME_DATA, WireResponse, replace_refusal};
+use crate::injection::{
+    Behaviour, GAS_LIMITS, RequestView, SOME_DATA, WireResponse, refuse, replace_refusal,
+};
 
 const SERVED: Fault = Fault::breaking("sponsor.sponsored-result");
 const CALLS_SERVED: Fault = SERVED.depends_on(CALL_DATA);
@@ -114,10 +116,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["quote.*", "sponsor.*", "request.*"])
         .depends_on("/params/0/maxPriorityFeePerGas"),
     fault(SERVED, "equal-fees-refused-first", "refuses two equal fees, also where the envelope is malformed")
-        .on_answer(|_, answer| {
-            answer.remove("result");
-            answer.insert("error".into(), json!({"code": -32602, "message": "invalid params: not accepted"}));
-        })
+        .on_answer(|_, answer| refuse(answer, -32602, "invalid params: not accepted"))
         .when_at("/params/0/maxPriorityFeePerGas", |view| {
             let fee = view.amount("maxFeePerGas");
             let is_of_a_method = view.request["method"].as_str().and_then(Method::from_name).is_some();
@@ -154,9 +153,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(REFUSED, "refused-sponsored-in-batches", "sponsors a refused sender that sends a batch")
         .when(|view| calls_of_batch(view) > 0),
     fault(WEBHOOK, "webhook-keys-with-dollar-refused", "refuses webhookData with a name that begins with $")
-        .refuses(|view| webhook_names(view).any(|name| name.starts_with('$'))),
+        .refuses(|view| view.webhook_data().any(|(name, _)| name.starts_with('$'))),
     fault(WEBHOOK, "webhook-proto-refused", "refuses webhookData with the name __proto__")
-        .refuses(|view| webhook_names(view).any(|name| name == "__proto__")),
+        .refuses(|view| view.webhook_data().any(|(name, _)| name == "__proto__")),
     fault(LOWER_CASE, "uuid-ids-in-lower-case", "returns ids that are UUIDs in lower case")
         .when(|view| view.id_string().is_some_and(|id| id.len() == 36 && id.matches('-').count() == 4)),
     fault(LOWER_CASE, "address-ids-in-lower-case", "returns ids that are addresses in lower case")
@@ -211,9 +210,4 @@ fn is_similar(view: &RequestView<'_>, resembles: fn(&str, &str) -> bool) -> bool
         && named.is_ascii()
         && named.len() == 42
         && view.tokens.iter().any(|known| resembles(&named, &known.to_ascii_lowercase()))
-}
-
-fn webhook_names<'a>(view: &'a RequestView<'_>) -> impl Iterator<Item = &'a String> {
-    let data = view.sponsorship_info()["webhookData"].as_object();
-    data.into_iter().filter(|_| view.is_sponsored_mode()).flat_map(serde_json::Map::keys)
 }
