@@ -1,7 +1,7 @@
 //! What to do when a target throttles a request: with status 429, or with 503 and Retry-After (RFC 9110, section 10.2.3).
 //!
-//! A request is sent again after the pause that Retry-After states. [`RetryPolicy`] says how often and how long, and [`Retries`]
-//! counts for one request. Nothing here sleeps or sends.
+//! A request is sent again after the pause that Retry-After states. [`Retries`] says how often and how long. Nothing here sleeps
+//! or sends.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,37 +9,6 @@ use paymaster_exchange::Response;
 
 /// The pause after a 429 without a readable Retry-After.
 const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
-
-/// How often and how long a throttled request is sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RetryPolicy {
-    /// How often a request is sent in all.
-    pub tries: u32,
-    /// The least pause before the first repetition; each further repetition waits at least that much longer. Retry-After has whole
-    /// seconds, so 0 may stand for any part of one.
-    pub least_pause: Duration,
-    /// The longest sum of the pauses of one request.
-    pub patience: Duration,
-}
-
-impl RetryPolicy {
-    /// A request of a conformance run. The time limit of the run bounds the pauses.
-    pub const CHECK: Self =
-        Self { tries: 8, least_pause: Duration::from_millis(50), patience: Duration::MAX };
-
-    /// A request of the discovery before a load test.
-    pub const BEFORE_LOAD: Self =
-        Self { tries: u32::MAX, least_pause: Duration::from_millis(50), patience: Duration::from_secs(10) };
-
-    /// A request of a load test: it is not sent again, but the users pause as long as Retry-After states.
-    pub const UNDER_LOAD: Self =
-        Self { tries: u32::MAX, least_pause: Duration::ZERO, patience: Duration::MAX };
-
-    /// Starts to count for one request.
-    pub const fn start(self) -> Retries {
-        Retries { policy: self, throttled: 0, waited: Duration::ZERO }
-    }
-}
 
 /// What to do after a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +21,28 @@ pub enum ThrottleDecision {
     GiveUp,
 }
 
-/// Counts how often one request was throttled, and for how long.
+/// The least pause before the first repetition; each further repetition waits at least that much longer. Retry-After has whole seconds, so 0
+/// may stand for any part of one.
+const LEAST_PAUSE: Duration = Duration::from_millis(50);
+
+/// How often and how long one request is sent again, and how often and how long it was: start from one of the constants.
 #[derive(Clone, Copy, Debug)]
 pub struct Retries {
-    policy: RetryPolicy,
+    /// How often the request is sent in all.
+    pub tries: u32,
+    /// The longest sum of the pauses.
+    patience: Duration,
     throttled: u32,
     waited: Duration,
 }
 
 impl Retries {
+    /// For a request of a conformance run. The time limit of the run bounds the pauses.
+    pub const CHECK: Self = Self { tries: 8, patience: Duration::MAX, throttled: 0, waited: Duration::ZERO };
+
+    /// For a request of the discovery before a load test.
+    pub const BEFORE_LOAD: Self = Self { tries: u32::MAX, patience: Duration::from_secs(10), ..Self::CHECK };
+
     /// Decides what to do after a response to this request. `now` is called only where Retry-After is a date.
     pub fn decide(&mut self, response: &Response, now: impl FnOnce() -> SystemTime) -> ThrottleDecision {
         match stated_pause(response, now) {
@@ -76,9 +58,9 @@ impl Retries {
 
     fn wait(&mut self, stated: Duration) -> ThrottleDecision {
         self.throttled = self.throttled.saturating_add(1);
-        let pause = stated.max(self.policy.least_pause.saturating_mul(self.throttled));
+        let pause = stated.max(LEAST_PAUSE.saturating_mul(self.throttled));
         self.waited = self.waited.saturating_add(pause);
-        if self.throttled >= self.policy.tries || self.waited > self.policy.patience {
+        if self.throttled >= self.tries || self.waited > self.patience {
             return ThrottleDecision::GiveUp;
         }
         ThrottleDecision::Wait(pause)
@@ -97,8 +79,9 @@ pub fn is_throttled_without_time(response: &Response) -> bool {
     response.status == 429 && retry_after(response, || SystemTime::UNIX_EPOCH).is_none()
 }
 
-/// The pause that a response asks for; none where it does not throttle the request.
-fn stated_pause(response: &Response, now: impl FnOnce() -> SystemTime) -> Option<Duration> {
+/// The pause that a response asks for; none where it does not throttle the request. A load test sends no request again,
+/// but its users pause this long.
+pub fn stated_pause(response: &Response, now: impl FnOnce() -> SystemTime) -> Option<Duration> {
     match response.status {
         429 => Some(retry_after(response, now).unwrap_or(DEFAULT_PAUSE)),
         503 => retry_after(response, now),
@@ -139,6 +122,7 @@ mod tests {
         for (status, value, expected) in [
             (200, Some("7"), None),
             (429, None, secs(1)),
+            (429, Some("0"), secs(0)),
             (429, Some("7"), secs(7)),
             (429, Some("soon"), secs(1)),
             (429, Some("99999999999999999999999"), secs(u64::from(u32::MAX))),
@@ -157,8 +141,7 @@ mod tests {
     }
 
     /// The decisions for the same response again and again, until the request is given up or `most` decisions were made.
-    fn decisions(policy: RetryPolicy, response: &Response, most: usize) -> Vec<ThrottleDecision> {
-        let mut retries = policy.start();
+    fn decisions(mut retries: Retries, response: &Response, most: usize) -> Vec<ThrottleDecision> {
         let mut decisions = Vec::new();
         while decisions.len() < most && decisions.last() != Some(&ThrottleDecision::GiveUp) {
             decisions.push(retries.decide(response, SystemTime::now));
@@ -169,27 +152,21 @@ mod tests {
     #[test]
     fn a_check_waits_a_little_longer_each_time_and_gives_up_with_the_last_try() {
         let millis = |n| ThrottleDecision::Wait(Duration::from_millis(n));
-        let soon = decisions(RetryPolicy::CHECK, &response(429, Some("0")), 20);
+        let soon = decisions(Retries::CHECK, &response(429, Some("0")), 20);
         assert_eq!(soon[..3], [millis(50), millis(100), millis(150)]);
         assert_eq!(soon.len(), 8);
         assert_eq!(soon[7], ThrottleDecision::GiveUp);
-        let stated = decisions(RetryPolicy::CHECK, &response(503, Some("2")), 3);
+        let stated = decisions(Retries::CHECK, &response(503, Some("2")), 3);
         assert_eq!(stated, [millis(2_000); 3]);
-        let answer = decisions(RetryPolicy::CHECK, &response(503, None), 1);
+        let answer = decisions(Retries::CHECK, &response(503, None), 1);
         assert_eq!(answer, [ThrottleDecision::NotThrottled]);
     }
 
     #[test]
     fn the_discovery_of_a_load_test_has_limited_patience() {
-        let once = decisions(RetryPolicy::BEFORE_LOAD, &response(429, Some("60")), 5);
+        let once = decisions(Retries::BEFORE_LOAD, &response(429, Some("60")), 5);
         assert_eq!(once, [ThrottleDecision::GiveUp]);
-        let soon = decisions(RetryPolicy::BEFORE_LOAD, &response(429, Some("4")), 5);
+        let soon = decisions(Retries::BEFORE_LOAD, &response(429, Some("4")), 5);
         assert_eq!(soon[1..], [ThrottleDecision::Wait(Duration::from_secs(4)), ThrottleDecision::GiveUp]);
-    }
-
-    #[test]
-    fn a_load_test_pauses_as_long_as_the_target_states() {
-        let stated = decisions(RetryPolicy::UNDER_LOAD, &response(429, Some("0")), 9);
-        assert_eq!(stated, [ThrottleDecision::Wait(Duration::ZERO); 9]);
     }
 }

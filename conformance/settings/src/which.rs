@@ -9,7 +9,7 @@ use std::{
 use hyper::body::Bytes;
 use paymaster_client::{
     http::transport::{PooledConnection, Transport},
-    throttling::{Retries, RetryPolicy, ThrottleDecision},
+    throttling::{Retries, ThrottleDecision},
 };
 use paymaster_engine::{
     cases::case::Base, knowledge::Knowledge, message::answer::Answer, specification::Specification,
@@ -93,12 +93,8 @@ enum Served {
 
 /// What a target serves, and how many requests showed it. `rate` is the limit of the user, in requests a second.
 async fn served(transport: &Transport, rate: Option<f64>) -> (Served, usize) {
-    let mut asker = Asker {
-        connection: PooledConnection::default(),
-        transport,
-        rate,
-        waits: RetryPolicy::BEFORE_LOAD.start(),
-    };
+    let mut asker =
+        Asker { connection: PooledConnection::default(), transport, rate, waits: Retries::BEFORE_LOAD };
     let (mut unknown, mut asked) = (Vec::new(), Vec::new());
     for round in 0..TIMES {
         let none = request(DEFAULT_SPECIFICATION, NO_METHOD, round);

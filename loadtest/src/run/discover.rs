@@ -7,7 +7,7 @@ use std::{
 
 use paymaster_client::{
     http::transport::PooledConnection,
-    throttling::{RetryPolicy, ThrottleDecision},
+    throttling::{Retries, ThrottleDecision},
 };
 use paymaster_engine::{knowledge::Knowledge, message::answer::Answer, session::discovery::Rounds};
 use paymaster_exchange::{Body, Exchange};
@@ -70,14 +70,14 @@ pub(crate) async fn discover(
     }
 }
 
-/// Sends a request, again after each pause that the target requests (see [`RetryPolicy::BEFORE_LOAD`]). Adds what it sent to `requests`.
+/// Sends a request, again after each pause that the target requests (see [`Retries::BEFORE_LOAD`]). Adds what it sent to `requests`.
 async fn send(
     connection: &mut PooledConnection,
     target: &TargetSettings,
     body: &Body,
     requests: &mut u64,
 ) -> Exchange {
-    let mut retries = RetryPolicy::BEFORE_LOAD.start();
+    let mut retries = Retries::BEFORE_LOAD;
     loop {
         *requests += 1;
         let exchange = connection.exchange(&target.transport, body.clone()).await;

@@ -28,7 +28,7 @@ use std::{
 
 use paymaster_client::{
     stop::Reason,
-    throttling::{Retries, RetryPolicy, ThrottleDecision},
+    throttling::{Retries, ThrottleDecision},
 };
 use paymaster_engine::{rules::count, spending::SpendingLimits};
 use paymaster_exchange::{Body, Exchange, Failure, KEPT, Response};
@@ -229,7 +229,7 @@ impl TargetState {
         }
         self.given_up += 1;
         if self.given_up == MOST_GIVEN_UP {
-            let (address, tries) = (&self.address, RetryPolicy::CHECK.tries);
+            let (address, tries) = (&self.address, Retries::CHECK.tries);
             let cause = format!(
                 "{address} answered {answer} to each of {MOST_GIVEN_UP} requests {tries} times, with pauses between"
             );
@@ -291,7 +291,7 @@ pub(super) enum Next {
 
 impl Attempts {
     pub(super) fn new(sending: Sending) -> Self {
-        let throttled = RetryPolicy::CHECK.start();
+        let throttled = Retries::CHECK;
         Self { sending, throttled, waited: Duration::ZERO, neighbour: None, unreachable: 0, closed_probes: 0 }
     }
 

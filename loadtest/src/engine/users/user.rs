@@ -10,7 +10,7 @@ use std::{
 use goose::goose::{GooseUser, TransactionResult};
 use paymaster_client::{
     lean::{LeanConnection, Reply},
-    throttling::{RetryPolicy, ThrottleDecision},
+    throttling::stated_pause,
 };
 use paymaster_engine::rules::Violation;
 use paymaster_exchange::{Exchange, Failure};
@@ -230,8 +230,7 @@ fn note(run: &RunState, exchange: Option<&Exchange>, sample: &Sample<'_>, now: I
     }
     if run.settings.respect_retry_after
         && let Some(Ok(response)) = outcome
-        && let ThrottleDecision::Wait(pause) =
-            RetryPolicy::UNDER_LOAD.start().decide(response, SystemTime::now)
+        && let Some(pause) = stated_pause(response, SystemTime::now)
     {
         run.pause(pause);
     }
