@@ -11,7 +11,7 @@ use crate::{
     events::{Event, SentExchange},
     report::{
         Maker, ReportLog,
-        machine::{EncodedBody, milliseconds, moment},
+        machine::{milliseconds, moment},
         model::{Body, Exchanged, Finding, Header, Report, Response, Tool},
     },
 };
@@ -188,12 +188,9 @@ impl Head<'_> {
 
 /// Adds the text of a body to the object that holds it.
 fn with_text(mut holder: Value, body: &Body, encoding: &str) -> Value {
-    match EncodedBody::of(body) {
-        EncodedBody::Text(text) => holder["text"] = text.into(),
-        EncodedBody::Base64(text) => {
-            holder["text"] = text.into();
-            holder[encoding] = "base64".into();
-        }
+    holder["text"] = body.base64.as_ref().unwrap_or(&body.text).as_str().into();
+    if body.base64.is_some() {
+        holder[encoding] = "base64".into();
     }
     holder
 }

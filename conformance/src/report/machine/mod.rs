@@ -4,10 +4,9 @@
 use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use serde::Serialize;
 use serde_json::Value;
 
-use crate::report::model::{Body, Report};
+use crate::report::model::Report;
 
 pub(crate) mod github;
 pub(crate) mod har;
@@ -23,21 +22,6 @@ pub(crate) const FORMAT: &str = "paymaster-report/v1";
 pub(crate) fn json(report: &Report) -> String {
     // Names and texts can always be written as JSON.
     serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
-}
-
-/// A body as text, or in base64 where it is not UTF-8.
-#[derive(Serialize)]
-pub(crate) enum EncodedBody<'a> {
-    #[serde(rename = "body")]
-    Text(&'a str),
-    #[serde(rename = "body_base64")]
-    Base64(&'a str),
-}
-
-impl<'a> EncodedBody<'a> {
-    pub(crate) fn of(body: &'a Body) -> Self {
-        body.base64.as_deref().map_or(Self::Text(&body.text), Self::Base64)
-    }
 }
 
 /// A time, such as `2026-01-31T12:00:00.000Z`.

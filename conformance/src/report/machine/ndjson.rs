@@ -12,8 +12,8 @@ use crate::{
     events::{Event, SentExchange},
     report::{
         Maker, ReportLog,
-        machine::{EncodedBody, milliseconds, moment},
-        model::{Finding, Report, Tool},
+        machine::{milliseconds, moment},
+        model::{Body, Finding, Report, Tool},
     },
 };
 
@@ -134,7 +134,7 @@ fn exchanged(sent: &SentExchange, maker: Maker<'_>) -> Value {
     let made = maker.exchange(&sent.exchange);
     let answer = match &made.answer {
         Ok(response) => {
-            let mut answer = json!(EncodedBody::of(&response.body));
+            let mut answer = encoded(&response.body);
             answer["status"] = response.status.into();
             answer["headers"] = json!(response.headers);
             answer
@@ -147,7 +147,7 @@ fn exchanged(sent: &SentExchange, maker: Maker<'_>) -> Value {
         "member": sent.member,
         "role": sent.role,
         "label": maker.text(&sent.label),
-        "request": EncodedBody::of(&made.request),
+        "request": encoded(&made.request),
         "answer": answer,
         "took_ms": milliseconds(made.took),
         "ended": moment(sent.ended),
@@ -156,6 +156,14 @@ fn exchanged(sent: &SentExchange, maker: Maker<'_>) -> Value {
         value["client"] = client.into();
     }
     value
+}
+
+/// A body as text, or in base64 where it is not UTF-8.
+fn encoded(body: &Body) -> Value {
+    match &body.base64 {
+        Some(text) => json!({"body_base64": text}),
+        None => json!({"body": body.text}),
+    }
 }
 
 /// Writes a line: the name of the event, the time, and the other members.
