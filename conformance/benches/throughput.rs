@@ -53,8 +53,8 @@ async fn measure() -> Result<ExitCode, Failure> {
     let mut config = Config::default();
     config.signing.enabled = false;
     let server = Embedded::start_with(&config).await?;
-    let judging = Suite::standard();
-    let sending = Suite { rules: Vec::new(), ..Suite::standard() };
+    let judging = Suite::of(DEFAULT_SPECIFICATION);
+    let sending = Suite { rules: Vec::new(), ..Suite::of(DEFAULT_SPECIFICATION) };
     run(&server, &judging, WARM_UP_CASES).await?;
     let memory_before = peak_memory();
     let (mut judged, mut sent) = (Runs::default(), Runs::default());

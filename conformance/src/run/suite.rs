@@ -10,7 +10,6 @@ use paymaster_engine::{
     specification::Specification,
     verdict::known::KnownFailureList,
 };
-use paymaster_settings::DEFAULT_SPECIFICATION;
 
 /// What a run sends and judges. Tests use suites of their own.
 #[derive(Clone, Debug)]
@@ -34,11 +33,6 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Every rule of the default specification.
-    pub fn standard() -> Self {
-        Self::of(DEFAULT_SPECIFICATION)
-    }
-
     /// Every rule of a specification.
     pub fn of(specification: &'static Specification) -> Self {
         Self {

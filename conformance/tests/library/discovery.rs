@@ -22,7 +22,7 @@ use paymaster_fee_quote::{
 };
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
 use paymaster_settings::{
-    Embedded, Settings,
+    DEFAULT_SPECIFICATION, Embedded, Settings,
     args::{CommonArgs, RunArgs},
 };
 
@@ -62,8 +62,10 @@ async fn learned(deviation: Option<&str>, profile: impl FnOnce(Profile) -> Profi
             args,
         )
     };
-    let suite =
-        Suite { plan: |context, seed, cases| Plan::of(&[], context, seed, cases), ..Suite::standard() };
+    let suite = Suite {
+        plan: |context, seed, cases| Plan::of(&[], context, seed, cases),
+        ..Suite::of(DEFAULT_SPECIFICATION)
+    };
     let outcome = run::check(&settings, &suite, &Stop::default(), &mut Silent).await;
     server.stop().await;
     Arc::new(Context::of(&*outcome.context).clone())

@@ -61,7 +61,7 @@ async fn every_exchange_is_told_to_who_asks() {
     for wants in [false, true] {
         let (mut deaf, mut listener) = (Listener::default(), Listener { wants, ..Listener::default() });
         let mut both = Reporters(vec![&mut deaf, &mut listener]);
-        let outcome = check(&settings, &Suite::standard(), &Stop::default(), &mut both).await;
+        let outcome = check(&settings, &Suite::of(DEFAULT_SPECIFICATION), &Stop::default(), &mut both).await;
         let expected = if wants { outcome.summary.requests } else { 0 };
         assert_eq!(listener.exchanges, expected);
         assert!(outcome.summary.requests > 100 && listener.ended);

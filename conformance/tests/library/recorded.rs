@@ -27,7 +27,7 @@ use paymaster_fee_quote::{
 use paymaster_reference_server::{Config, InjectedService, Respond, Service, find_fault, find_variant};
 use paymaster_schemas::Basis;
 use paymaster_settings::{
-    Embedded, Settings,
+    DEFAULT_SPECIFICATION, Embedded, Settings,
     args::{CommonArgs, RunArgs},
 };
 
@@ -76,7 +76,7 @@ async fn record(service: impl Respond) -> (Vec<Exchange>, BTreeSet<&'static str>
         )
     };
     let mut tape = Tape::default();
-    let outcome = run::check(&settings, &Suite::standard(), &Stop::default(), &mut tape).await;
+    let outcome = run::check(&settings, &Suite::of(DEFAULT_SPECIFICATION), &Stop::default(), &mut tape).await;
     let profile = Context::of(&*server.profile(&SPECIFICATION)).profile.clone();
     server.stop().await;
     let broken = outcome

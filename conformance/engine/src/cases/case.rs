@@ -348,14 +348,6 @@ impl Group {
         (!self.is_planned(), self.number)
     }
 
-    /// The name, for people: `gas-fields/sponsor-erc20#12`.
-    pub fn name(&self) -> String {
-        match self.pair {
-            Some(pair) => format!("{}/{pair}#{}", self.relation.id, self.round),
-            None => format!("{}#{}", self.relation.id, self.round),
-        }
-    }
-
     /// The group with these request headers in place of the plain ones.
     #[must_use]
     pub fn sent_as(self, headers: Option<&Arc<HeaderSet>>) -> Self {

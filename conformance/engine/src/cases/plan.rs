@@ -18,12 +18,8 @@ pub const DEFAULT_CASES: u32 = 250;
 /// The first id of the plan; discovery uses the ids below.
 pub const FIRST_ID: u64 = 1_000;
 
-/// Every group of a run, in the order in which they are sent: every rule is exercised first, then comes depth.
-pub fn plan(context: &dyn Knowledge, seed: u64, cases: u32) -> Vec<Group> {
-    Plan::new(context, seed, cases).collect()
-}
-
-/// The groups of a run, as an iterator: a plan of any length takes the memory of one group.
+/// Every group of a run, in the order in which they are sent: every rule is exercised first, then comes depth. A plan of any length takes the
+/// memory of one group.
 ///
 /// It is not `Send`, because proptest's strategies are not: create it on the thread that uses it.
 pub struct Plan<'a> {

@@ -108,7 +108,8 @@ fn run_with(knowledge: &dyn Knowledge, seed: u64, change: Change<'_>) -> Found {
             for violation in judgement.report.violations {
                 let exchange = &exchanges[violation.member];
                 let words = || {
-                    format!("{}: {violation:?}\n{:?}\n{:?}", group.name(), exchange.request, exchange.outcome)
+                    let name = (group.relation.id, group.round);
+                    format!("{name:?}: {violation:?}\n{:?}\n{:?}", exchange.request, exchange.outcome)
                 };
                 found.broken.entry(judgement.rule.id).or_insert_with(words);
             }

@@ -164,8 +164,9 @@ impl Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_engine::cases::plan::plan;
+    use paymaster_engine::cases::plan::Plan;
     use paymaster_fee_quote::SPECIFICATION;
+    use paymaster_settings::DEFAULT_SPECIFICATION;
     use std::sync::Arc;
 
     const LIMIT: Duration = Duration::from_mins(5);
@@ -175,13 +176,14 @@ mod tests {
     }
 
     fn cost() -> Cost {
-        Cost::of(&Suite::standard(), &*context(), 1, DEFAULT_CASES, 30)
+        Cost::of(&Suite::of(DEFAULT_SPECIFICATION), &*context(), 1, DEFAULT_CASES, 30)
     }
 
     #[test]
     fn the_cost_of_a_plan_is_what_it_sends() {
-        let groups = plan(&*context(), 1, DEFAULT_CASES);
-        let real = 30 + groups.iter().map(|group| group.members.len() as u64).sum::<u64>();
+        let context = context();
+        let groups = Plan::new(&*context, 1, DEFAULT_CASES);
+        let real = 30 + groups.map(|group| group.members.len() as u64).sum::<u64>();
         assert_eq!(cost().all, real);
         assert!(cost().first * 5 < real, "{:?}", cost());
     }

@@ -139,13 +139,14 @@ impl PlanCache {
 mod tests {
     use super::*;
     use crate::run::PlanCache;
-    use paymaster_engine::{cases::plan::plan, cases::scope::Scope};
+    use paymaster_engine::{cases::plan::Plan, cases::scope::Scope};
     use paymaster_fee_quote::target::context::Context;
+    use paymaster_settings::DEFAULT_SPECIFICATION;
 
     const CASES: u32 = 4;
 
     fn start(budget: usize) -> (GroupQueue, JoinHandle<bool>) {
-        GroupQueue::start(&Suite::standard(), &unknown(), 1, CASES, budget)
+        GroupQueue::start(&Suite::of(DEFAULT_SPECIFICATION), &unknown(), 1, CASES, budget)
     }
 
     async fn drain(queue: &GroupQueue) -> Vec<Arc<Group>> {
@@ -165,11 +166,12 @@ mod tests {
         let (queue, building) = start(usize::MAX);
         let supplied = drain(&queue).await;
         assert!(!building.await.unwrap());
-        let planned = plan(&Context::default(), 1, CASES);
+        let planned: Vec<Group> = Plan::new(&Context::default(), 1, CASES).collect();
         assert_eq!(supplied.len(), planned.len());
         for (supplied, planned) in supplied.iter().zip(&planned) {
             assert_eq!(supplied.number, planned.number);
-            assert_eq!(supplied.name(), planned.name());
+            let name = |group: &Group| (group.relation.id, group.pair, group.round);
+            assert_eq!(name(supplied), name(planned));
             assert_eq!(supplied.members, planned.members);
         }
     }
@@ -177,7 +179,7 @@ mod tests {
     #[tokio::test]
     async fn a_cached_plan_is_not_built_again() {
         let cache = Arc::new(PlanCache::default());
-        let suite = Suite { plan_cache: Some(Arc::clone(&cache)), ..Suite::standard() };
+        let suite = Suite { plan_cache: Some(Arc::clone(&cache)), ..Suite::of(DEFAULT_SPECIFICATION) };
         let context: Arc<dyn Knowledge> = Arc::new(Context::default());
         let key = PlanKey { context: Arc::clone(&context), seed: 1, cases: CASES, scope: Scope::default() };
         let start = |budget| GroupQueue::start(&suite, &context, 1, CASES, budget);
@@ -192,7 +194,7 @@ mod tests {
             drained.push(drain(&queue).await);
             assert!(!building.await.unwrap());
         }
-        assert_eq!(drained[0].len(), plan(&*context, 1, CASES).len());
+        assert_eq!(drained[0].len(), Plan::new(&*context, 1, CASES).count());
         assert_eq!(drained[0].len(), drained[1].len());
         for (first, second) in drained[0].iter().zip(&drained[1]) {
             assert!(Arc::ptr_eq(first, second));
@@ -206,8 +208,7 @@ mod tests {
 
     #[tokio::test]
     async fn it_ends_where_the_budget_does() {
-        let planned = plan(&Context::default(), 1, CASES);
-        let planned: Vec<Arc<Group>> = planned.into_iter().map(Arc::new).collect();
+        let planned: Vec<Arc<Group>> = Plan::new(&Context::default(), 1, CASES).map(Arc::new).collect();
         let all: usize = planned.iter().map(|group| group.members.len()).sum();
         let requests = |groups: &[Arc<Group>]| groups.iter().map(|group| group.members.len()).sum::<usize>();
         for (budget, cut) in [(0, true), (20, true), (all - 1, true), (all, false)] {
@@ -223,13 +224,13 @@ mod tests {
     #[tokio::test]
     async fn it_ends_when_it_is_closed_or_dropped() {
         let (queue, building) =
-            GroupQueue::start(&Suite::standard(), &unknown(), 1, u32::MAX / 100, usize::MAX);
+            GroupQueue::start(&Suite::of(DEFAULT_SPECIFICATION), &unknown(), 1, u32::MAX / 100, usize::MAX);
         assert_eq!(queue.next().await.unwrap().number, 0);
         queue.close().await;
         assert!(!building.await.unwrap());
 
         let (queue, building) =
-            GroupQueue::start(&Suite::standard(), &unknown(), 1, u32::MAX / 100, usize::MAX);
+            GroupQueue::start(&Suite::of(DEFAULT_SPECIFICATION), &unknown(), 1, u32::MAX / 100, usize::MAX);
         drop(queue);
         assert!(!building.await.unwrap());
     }
@@ -238,11 +239,11 @@ mod tests {
 #[cfg(test)]
 mod tests_1 {
     use super::*;
-    use paymaster_engine::cases::plan::plan;
+    use paymaster_engine::cases::plan::Plan;
     use paymaster_fee_quote::target::context::Context;
 
     fn groups(seed: u64) -> Vec<Arc<Group>> {
-        plan(&Context::default(), seed, 1).into_iter().map(Arc::new).collect()
+        Plan::new(&Context::default(), seed, 1).map(Arc::new).collect()
     }
 
     fn key(context: &Arc<dyn Knowledge>, seed: u64, cases: u32) -> PlanKey {

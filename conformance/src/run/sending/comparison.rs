@@ -330,7 +330,7 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     use bytes::Bytes;
-    use paymaster_engine::cases::plan::plan;
+    use paymaster_engine::cases::plan::Plan;
     use paymaster_exchange::Response;
     use paymaster_fee_quote::{SPECIFICATION, target::context::Context};
     use serde_json::{Value, json};
@@ -357,7 +357,7 @@ mod tests {
         fn new() -> Self {
             let mut target = TargetState::new("target".to_owned(), 1);
             target.comparison.knowing(SPECIFICATION.unknown());
-            let groups = plan(&Context::default(), 1, 40);
+            let groups: Vec<_> = Plan::new(&Context::default(), 1, 40).collect();
             let bodies = groups.iter().filter(|group| group.relation.id == "calls");
             let bodies = bodies.flat_map(|group| &group.members).map(|member| &member.body);
             let requests = bodies.filter_map(|body| serde_json::from_slice(body).ok());

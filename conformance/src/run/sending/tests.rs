@@ -23,7 +23,7 @@ use paymaster_client::{
     stop::Stop,
 };
 use paymaster_engine::{
-    cases::{case::Group, plan::plan},
+    cases::{case::Group, plan::Plan},
     spending::SpendingLimits,
 };
 use paymaster_exchange::Failure;
@@ -128,9 +128,7 @@ async fn after_many_timeouts_an_answer_is_waited_for_a_second_unless_it_is_to_be
 
 /// Groups of one request each.
 fn groups() -> Vec<Group> {
-    let mut groups = plan(&Context::default(), 1, 9);
-    groups.retain(|group| group.members.len() == 1);
-    groups
+    Plan::new(&Context::default(), 1, 9).filter(|group| group.members.len() == 1).collect()
 }
 
 /// The statuses of the answers to two groups that are sent one after the other, and the places of the bodies that were sent.

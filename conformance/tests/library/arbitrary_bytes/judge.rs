@@ -34,7 +34,7 @@ impl Bench {
         let context = Context::new(Profile::default());
         let mut seen = BTreeSet::new();
         let groups = Plan::new(&context, 1, 4)
-            .filter(|group| seen.insert(group.name()))
+            .filter(|group| seen.insert((group.relation.id, group.pair, group.round)))
             .map(|group| {
                 let answer = |body: &Bytes| service.handle_bytes(body, NOW).body.unwrap_or_default();
                 let answers = group.members.iter().map(|member| answer(member.body.bytes()).into()).collect();

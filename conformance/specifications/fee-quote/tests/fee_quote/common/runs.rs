@@ -129,10 +129,8 @@ pub(crate) fn run_cases(service: &Paymaster<'_>, profile: Profile, seed: u64, ca
                     (
                         0,
                         format!(
-                            "{}: {violation:?}\n{:?}\n{:?}",
-                            group.name(),
-                            exchange.request,
-                            exchange.outcome
+                            "{}#{}: {violation:?}\n{:?}\n{:?}",
+                            group.relation.id, group.round, exchange.request, exchange.outcome
                         ),
                     )
                 });

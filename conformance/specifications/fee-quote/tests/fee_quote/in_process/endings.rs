@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 use paymaster_engine::{
-    cases::plan::plan,
+    cases::plan::Plan,
     knowledge::{Discover as _, Knowledge},
     message::request::ParsedRequest,
     session::{Ending, Session},
@@ -46,7 +46,7 @@ fn ended(
     let context: Arc<dyn Knowledge> = Arc::new(context);
     let mut session = Session::new(SPECIFICATION.rules().collect(), Arc::clone(&context));
     session.known = Arc::new(known);
-    for group in plan(&*context, 1, CASES) {
+    for group in Plan::new(&*context, 1, CASES) {
         if left_out.is_some() && group.pair == left_out {
             session.leave_out(&group, "the target asked to wait again and again".to_owned());
         } else {
