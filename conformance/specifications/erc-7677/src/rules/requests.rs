@@ -32,6 +32,11 @@ pub(super) const fn rule(id: &'static str, quota: u64, check: Check) -> Rule {
     Rule::new(id, quota, SPONSORABLE, check).waiting_first(&lines::CHAIN_ID)
 }
 
+/// Such a rule about single exchanges.
+pub(super) const fn exchange(id: &'static str, quota: u64, check: ExchangeCheck) -> Rule {
+    rule(id, quota, Check::Exchange(check))
+}
+
 const fn group(
     id: &'static str,
     relation: &'static paymaster_engine::cases::case::Relation,
@@ -52,10 +57,10 @@ macro_rules! form {
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    rule("endpoint.stub-and-data", 5, Check::Exchange(both_methods)),
-    rule("stub.sponsorable-is-served", 5, Check::Exchange(served::<OF_STUBS>))
+    exchange("endpoint.stub-and-data", 5, both_methods),
+    exchange("stub.sponsorable-is-served", 5, served::<OF_STUBS>)
         .exercised_above_all_by(const { &[&CALLS] }, &[]),
-    rule("data.sponsorable-is-served", 5, Check::Exchange(served::<OF_DATA>))
+    exchange("data.sponsorable-is-served", 5, served::<OF_DATA>)
         .exercised_above_all_by(const { &[&CALLS] }, &[]),
     requests::number_id(2, SPONSORABLE).waiting_first(&lines::CHAIN_ID),
     requests::string_id(2, SPONSORABLE).waiting_first(&lines::CHAIN_ID),

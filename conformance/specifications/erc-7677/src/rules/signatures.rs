@@ -7,7 +7,7 @@ use paymaster_engine::{
     cases::case::{Relation, Role},
     knowledge::Knowledge,
     message::request::Call,
-    rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer},
+    rules::{Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, describe_answer},
 };
 use paymaster_ethereum::{ContractKind, EntryPointVersion, Operation, Window};
 use paymaster_exchange::{Refusal, Simulation};
@@ -20,7 +20,7 @@ use crate::{
     relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, PAIR, PAYMASTER_LIMITS, SPELLINGS, form_of},
     rules::{
         pairs::{is_final, own_data, place_of_data},
-        requests::rule,
+        requests::{exchange, rule},
         results::{Shape, judged},
     },
     target::Target,
@@ -35,33 +35,25 @@ fn unchecked_or_only_listed(knowledge: &dyn Knowledge) -> Option<&'static str> {
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    rule(
-        "data.signature",
-        5,
-        Check::Exchange(|view, knowledge, report| {
-            // Other rules judge the variants of their relations; those of client forms are of the operation that is sent.
-            let is_judged = form_of(view.label).is_some()
-                || matches!(
-                    view.role,
-                    Role::Call | Role::Baseline | Role::Again | Role::Other | Role::Recorded | Role::Alone
-                );
-            let is_data = view.valid_call().is_some_and(|call| !is_stub(call.pair));
-            if is_judged && is_data && is_of_the_signer(view, knowledge) {
-                judge(view, knowledge, report);
-            }
-        }),
-    )
+    exchange("data.signature", 5, |view, knowledge, report| {
+        // Other rules judge the variants of their relations; those of client forms are of the operation that is sent.
+        let is_judged = form_of(view.label).is_some()
+            || matches!(
+                view.role,
+                Role::Call | Role::Baseline | Role::Again | Role::Other | Role::Recorded | Role::Alone
+            );
+        let is_data = view.valid_call().is_some_and(|call| !is_stub(call.pair));
+        if is_judged && is_data && is_of_the_signer(view, knowledge) {
+            judge(view, knowledge, report);
+        }
+    })
     .hint("hash the members as the contract packs them; or correct contract.kind and contract.signer")
     .unless(lines::unchecked_signatures),
-    rule(
-        "is-final.signature",
-        1,
-        Check::Exchange(|view, knowledge, report| {
-            if is_of_the_signer(view, knowledge) && is_final(view, knowledge) {
-                judge(view, knowledge, report);
-            }
-        }),
-    )
+    exchange("is-final.signature", 1, |view, knowledge, report| {
+        if is_of_the_signer(view, knowledge) && is_final(view, knowledge) {
+            judge(view, knowledge, report);
+        }
+    })
     .hint("a final stub must hold as it is, with every gas limit")
     .unless(|knowledge| lines::unchecked_signatures(knowledge).or_else(|| lines::no_final_stub(knowledge))),
     signed("data.signature-of-limits", &OTHER_LIMITS, as_the_baseline)
@@ -83,7 +75,7 @@ pub(crate) const RULES: &[Rule] = &[
         .of_clause("data.differs")
         .unless(lines::only_listed)
         .about_mix_ups(),
-    rule("data.window", 5, Check::Exchange(window))
+    exchange("data.window", 5, window)
         .hint("write both times in seconds, and begin a little before now")
         .unless(|knowledge| {
             let target = Target::of(knowledge);
@@ -327,38 +319,31 @@ const UNASKED: Advice = Advice::Look(
      in the profile, if only some bundlers may send the operation, or if a token is paid",
 );
 
-const fn asked(id: &'static str, quota: u64, check: Check) -> Rule {
-    Rule::new(id, quota, UNASKED, check).waiting_first(&lines::CHAIN_ID)
+const fn asked(id: &'static str, quota: u64, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, quota, UNASKED, check).waiting_first(&lines::CHAIN_ID)
 }
 
 /// The limit of the paymaster's validation.
 const LIMIT: &str = "/result/paymasterVerificationGasLimit";
 
 pub(crate) const ON_CHAIN: &[Rule] = &[
-    asked(
-        "data.accepted",
-        3,
-        Check::Exchange(|view, knowledge, report| {
-            if judged(view, knowledge).is_some_and(|(kind, _)| !is_stub(kind)) {
-                accepted(view, knowledge, report);
-            }
-        }),
-    )
+    asked("data.accepted", 3, |view, knowledge, report| {
+        if judged(view, knowledge).is_some_and(|(kind, _)| !is_stub(kind)) {
+            accepted(view, knowledge, report);
+        }
+    })
     .hint("sign for chain, EntryPoint and contract, over the operation with the limits of the request"),
-    asked("stub.simulates", 2, Check::Group(&PAIR, simulates))
+    Rule::group("stub.simulates", 2, UNASKED, &PAIR, simulates)
+        .waiting_first(&lines::CHAIN_ID)
         .hint("the stub has mode, length and signature form of the data, and a deployed paymaster"),
-    asked(
-        "is-final.accepted",
-        1,
-        Check::Exchange(|view, knowledge, report| {
-            if is_final(view, knowledge) {
-                accepted(view, knowledge, report);
-            }
-        }),
-    )
+    asked("is-final.accepted", 1, |view, knowledge, report| {
+        if is_final(view, knowledge) {
+            accepted(view, knowledge, report);
+        }
+    })
     .hint("a final stub must hold as it is, with every gas limit")
     .unless(lines::no_final_stub),
-    asked("stub.verification-gas", 2, Check::Exchange(verification_gas)).unless(|knowledge| {
+    asked("stub.verification-gas", 2, verification_gas).unless(|knowledge| {
         let mut sent = Target::of(knowledge).sent_versions();
         sent.all(|version| version == EntryPointVersion::V06)
             .then_some("EntryPoint 0.6 has no gas limit of the paymaster")
