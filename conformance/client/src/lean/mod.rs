@@ -9,6 +9,7 @@ mod head;
 mod replay;
 
 use std::{
+    cmp::Ordering,
     future::{Future, poll_fn},
     pin::{Pin, pin},
     task::{Context, Poll, Waker},
@@ -17,7 +18,7 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use tokio::{
-    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf},
     time::{Sleep, timeout},
 };
 
@@ -102,13 +103,6 @@ impl PlainReply<'_> {
             ..Exchange::new(Bytes::copy_from_slice(self.request), Ok(response), self.took)
         }
     }
-}
-
-/// How far a request was sent.
-#[derive(Default)]
-struct Sent {
-    bytes: usize,
-    is_flushed: bool,
 }
 
 /// How far a plain exchange came.
@@ -250,23 +244,21 @@ impl LeanConnection {
                 }
                 self.open = Some(OpenStream { stream: connected.stream, is_reused: false });
             }
-            let was_reused = self.open.as_ref().is_some_and(|open| open.is_reused);
-            self.received.clear();
-            let mut sent = Sent::default();
+            let Self { open: Some(open), request, received, known, timer, .. } = &mut *self else { continue };
+            let was_reused = open.is_reused;
+            received.clear();
             let mut is_first = true;
-            let limit = transport.limits.body.min(SMALL);
-            let step = poll_fn(|cx| {
-                let step = self.poll(cx, &mut sent, limit);
-                if step.is_ready() {
-                    return step;
-                }
-                let is_first = std::mem::take(&mut is_first);
-                if Timer::has_ended(&mut self.timer, cx, due, is_first) {
-                    return Poll::Ready(Step::TimedOut);
-                }
-                Poll::Pending
-            })
-            .await;
+            let step = {
+                let limit = transport.limits.body.min(SMALL);
+                let mut conversation = pin!(converse(open, request, received, known, limit));
+                poll_fn(|cx| match conversation.as_mut().poll(cx) {
+                    Poll::Pending if Timer::has_ended(timer, cx, due, std::mem::take(&mut is_first)) => {
+                        Poll::Ready(Step::TimedOut)
+                    }
+                    step => step,
+                })
+                .await
+            };
             match step {
                 Step::Closed => self.open = None,
                 // As in the full client.
@@ -275,56 +267,38 @@ impl LeanConnection {
             }
         }
     }
+}
 
-    /// Sends the rest of the request, and reads what came of the response.
-    fn poll(&mut self, cx: &mut Context<'_>, sent: &mut Sent, limit: usize) -> Poll<Step> {
-        let Self { open, request, received, known, .. } = self;
-        let Some(OpenStream { stream, is_reused }) = open else { return Poll::Ready(Step::Closed) };
-        let ended = |received: &[u8], sent: &Sent| {
-            Poll::Ready(if *is_reused && received.is_empty() {
-                Step::Closed
-            } else {
-                Step::Unusual { is_sent: sent.is_flushed }
-            })
+/// Sends the request and reads the response.
+async fn converse(
+    OpenStream { stream, is_reused }: &mut OpenStream,
+    request: &[u8],
+    received: &mut BytesMut,
+    known: &mut (Vec<u8>, PlainHead),
+    limit: usize,
+) -> Step {
+    // TLS keeps what it has encrypted until it is flushed.
+    let is_sent = stream.write_all(request).await.is_ok() && stream.flush().await.is_ok();
+    while is_sent {
+        received.reserve(READ);
+        if !matches!(stream.read_buf(received).await, Ok(1..)) {
+            break;
+        }
+        let plain = match known_head(known, received) {
+            HeadReading::Partial => continue,
+            HeadReading::Plain(plain) if plain.content_length <= limit => plain,
+            HeadReading::Plain(_) | HeadReading::Other => return Step::Unusual { is_sent },
         };
-        while sent.bytes < request.len() {
-            match Pin::new(&mut *stream).poll_write(cx, &request[sent.bytes..]) {
-                Poll::Ready(Ok(written @ 1..)) => sent.bytes += written,
-                Poll::Ready(Ok(0) | Err(_)) => return ended(received, sent),
-                Poll::Pending => return Poll::Pending,
+        match received.len().cmp(&(plain.length + plain.content_length)) {
+            Ordering::Less => {}
+            Ordering::Equal => {
+                *is_reused = true;
+                return Step::Done(plain);
             }
-        }
-        // TLS keeps what it has encrypted until it is flushed.
-        if !sent.is_flushed {
-            match Pin::new(&mut *stream).poll_flush(cx) {
-                Poll::Ready(Ok(())) => sent.is_flushed = true,
-                Poll::Ready(Err(_)) => return ended(received, sent),
-                Poll::Pending => return Poll::Pending,
-            }
-        }
-        loop {
-            match read(stream, received, cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Err(_) | Ok(0)) => return ended(received, sent),
-                Poll::Ready(Ok(_)) => {}
-            }
-            let plain = match known_head(known, received) {
-                HeadReading::Partial => continue,
-                HeadReading::Plain(plain) if plain.content_length <= limit => plain,
-                HeadReading::Plain(_) | HeadReading::Other => {
-                    return Poll::Ready(Step::Unusual { is_sent: true });
-                }
-            };
-            match received.len().cmp(&(plain.length + plain.content_length)) {
-                std::cmp::Ordering::Less => {}
-                std::cmp::Ordering::Equal => {
-                    *is_reused = true;
-                    return Poll::Ready(Step::Done(plain));
-                }
-                std::cmp::Ordering::Greater => return Poll::Ready(Step::Unusual { is_sent: true }),
-            }
+            Ordering::Greater => return Step::Unusual { is_sent },
         }
     }
+    if *is_reused && received.is_empty() { Step::Closed } else { Step::Unusual { is_sent } }
 }
 
 /// Reads the head of a response, or recognizes the one before.
@@ -340,16 +314,6 @@ fn known_head(known: &mut (Vec<u8>, PlainHead), received: &[u8]) -> HeadReading 
         known.1 = plain.clone();
     }
     reading
-}
-
-/// Reads once. Gives the number of bytes, 0 at the end.
-fn read(
-    stream: &mut BoxedStream,
-    received: &mut BytesMut,
-    cx: &mut Context<'_>,
-) -> Poll<std::io::Result<usize>> {
-    received.reserve(READ);
-    pin!(stream.read_buf(received)).poll(cx)
 }
 
 impl OpenStream {
