@@ -1,10 +1,9 @@
-//! The command line: arguments, log, pages of help, signals and exit codes.
+//! The command line: arguments, log, pages of help and exit codes.
 
 pub(crate) mod arguments;
 pub(crate) mod logging;
 pub(crate) mod pages;
 pub(crate) mod startup;
-pub(crate) mod stop_signal;
 
 // The exit codes. A number means the same in every binary of the workspace.
 

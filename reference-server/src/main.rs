@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
-use paymaster_client::environment::Environment;
+use paymaster_client::{environment::Environment, stop::Interrupts};
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Metrics, Observer, Service, Variant, faults, run_observed, serve_metrics,
     to_profile, variants,
@@ -19,7 +19,6 @@ use tracing::level_filters::LevelFilter;
 
 use crate::cli::arguments::{Arguments, Injections};
 use crate::cli::startup::Started;
-use crate::cli::stop_signal::stop_signal;
 
 /// Much memory of a request is freed by another thread than the one that allocated it.
 #[global_allocator]
@@ -121,7 +120,8 @@ impl Command<'_> {
             Some(address) => Some((bind(&address).await?, Arc::new(Metrics::default()))),
             None => None,
         };
-        let shutdown = stop_signal().map_err(cannot_serve)?;
+        let mut interrupts = Interrupts::new().map_err(cannot_serve)?;
+        let shutdown = async move { interrupts.next().await };
         let program = std::env::args().next();
         let started = Started {
             config: &self.config,

@@ -1,10 +1,15 @@
-//! The signal that ends a run early, with its reason.
+//! The signal that ends a run early, with its reason, and those that end a process.
 
 use std::{
+    io,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
+#[cfg(unix)]
+use tokio::signal::unix::{Signal as CtrlC, Signal as Terminate, SignalKind, signal};
+#[cfg(windows)]
+use tokio::signal::windows::{CtrlBreak as Terminate, CtrlC, ctrl_break, ctrl_c};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -79,6 +84,33 @@ impl Stop {
             biased;
             () = self.stopped() => None,
             output = work => Some(output),
+        }
+    }
+}
+
+/// Ctrl-C, and SIGTERM on Unix or Ctrl-Break on Windows. While it exists, neither of them ends the process, and one that nothing waits for
+/// is kept.
+#[derive(Debug)]
+pub struct Interrupts {
+    ctrl_c: CtrlC,
+    terminate: Terminate,
+}
+
+impl Interrupts {
+    /// Call it in a runtime.
+    pub fn new() -> io::Result<Self> {
+        #[cfg(unix)]
+        let (ctrl_c, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        #[cfg(windows)]
+        let (ctrl_c, terminate) = (ctrl_c()?, ctrl_break()?);
+        Ok(Self { ctrl_c, terminate })
+    }
+
+    /// Returns at the next signal, or at once if one came since the last call.
+    pub async fn next(&mut self) {
+        tokio::select! {
+            _ = self.ctrl_c.recv() => {}
+            _ = self.terminate.recv() => {}
         }
     }
 }
