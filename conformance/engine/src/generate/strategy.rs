@@ -241,7 +241,7 @@ impl Strategy for FromSchema {
     type Value = Value;
 
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
-        Ok(Tree::new(self.document, self.draw(runner)?, |_| Change::Free, |_| true))
+        Ok(Tree::new(self.document, self.draw(runner)?, |_| Change::Free, |_| true, |drawn| drawn))
     }
 }
 

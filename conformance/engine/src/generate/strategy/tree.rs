@@ -1,12 +1,15 @@
 //! How a drawn value shrinks in proptest.
 
+use std::fmt::{self, Debug, Formatter};
+
 use proptest::strategy::ValueTree;
 use serde_json::Value;
 
 use crate::generate::shrink::{self, MayChange};
 
-/// A drawn value that shrinks by whole steps of [`shrink::simpler`], so that every value of the tree is valid against the schema.
-pub struct Tree {
+/// A drawn value that shrinks by whole steps of [`shrink::simpler`], so that every value of the tree is valid against the schema. It is given in
+/// the form `T`.
+pub struct Tree<T = Value> {
     document: &'static str,
     may_change: MayChange,
     current: Value,
@@ -18,16 +21,18 @@ pub struct Tree {
     smallest: bool,
     /// Which candidates may be tried.
     is_kept: Box<dyn Fn(&Value) -> bool>,
+    form: fn(Value) -> T,
 }
 
-impl Tree {
+impl<T> Tree<T> {
     /// A tree that begins with `drawn`. It offers only values that the schema document called `document` accepts and for which
-    /// `is_kept` holds; `may_change` says what it may change.
+    /// `is_kept` holds, each in the form that `form` gives it; `may_change` says what it may change.
     pub fn new(
         document: &'static str,
         drawn: Value,
         may_change: MayChange,
         is_kept: impl Fn(&Value) -> bool + 'static,
+        form: fn(Value) -> T,
     ) -> Self {
         Self {
             document,
@@ -37,6 +42,7 @@ impl Tree {
             left: Vec::new(),
             smallest: false,
             is_kept: Box::new(is_kept),
+            form,
         }
     }
 
@@ -50,11 +56,17 @@ impl Tree {
     }
 }
 
-impl ValueTree for Tree {
-    type Value = Value;
+impl<T: Debug> Debug for Tree<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tree").field(&self.current()).finish()
+    }
+}
 
-    fn current(&self) -> Value {
-        self.current.clone()
+impl<T: Debug> ValueTree for Tree<T> {
+    type Value = T;
+
+    fn current(&self) -> T {
+        (self.form)(self.current.clone())
     }
 
     fn simplify(&mut self) -> bool {
@@ -88,6 +100,8 @@ impl ValueTree for Tree {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::identity;
+
     use serde_json::json;
 
     use super::*;
@@ -98,7 +112,7 @@ mod tests {
     }
 
     fn tree(is_kept: bool) -> Tree {
-        Tree::new("sponsorship-info", drawn(), |_| Change::Free, move |_| is_kept)
+        Tree::new("sponsorship-info", drawn(), |_| Change::Free, move |_| is_kept, identity)
     }
 
     #[test]

@@ -30,7 +30,7 @@ use bytes::Bytes;
 use paymaster_schemas::{Kind, Mode, kinds, validator_for};
 use proptest::{
     prelude::{Just, Strategy},
-    strategy::{NewTree, ValueTree},
+    strategy::NewTree,
     test_runner::{Reason, TestRunner},
 };
 use serde_json::{Map, Value, json};
@@ -142,7 +142,7 @@ impl Strategy for Requests {
         let context = Rc::clone(&self.context);
         let promised = promise(&context, &drawn);
         let is_kept = move |simpler: &Value| promise(&context, simpler) == promised;
-        Ok(RequestTree(Tree::new(document, drawn, SPECIFICATION.may_change, is_kept)))
+        Ok(Tree::new(document, drawn, SPECIFICATION.may_change, is_kept, RequestEnvelope))
     }
 }
 
@@ -163,29 +163,7 @@ fn with_some_token(mut context: Context) -> Context {
 }
 
 /// A drawn request that shrinks.
-pub struct RequestTree(Tree);
-
-impl fmt::Debug for RequestTree {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RequestTree").field(&self.current()).finish()
-    }
-}
-
-impl ValueTree for RequestTree {
-    type Value = RequestEnvelope;
-
-    fn current(&self) -> RequestEnvelope {
-        RequestEnvelope(self.0.current())
-    }
-
-    fn simplify(&mut self) -> bool {
-        self.0.simplify()
-    }
-
-    fn complicate(&mut self) -> bool {
-        self.0.complicate()
-    }
-}
+pub type RequestTree = Tree<RequestEnvelope>;
 
 /// A whole JSON-RPC request as it is sent. Its id is 1. `Display` and `Debug` print it as JSON.
 #[derive(Clone, PartialEq)]
