@@ -3,12 +3,11 @@
 use paymaster_engine::{
     cases::case::{Group, Member, Role},
     generate::simpler,
-    knowledge::{Knowledge, Requirement},
+    knowledge::Knowledge,
     message::request::ParsedRequest,
     rules::Check,
     session::recheck::Outcome,
 };
-use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use crate::run::confirming::{
@@ -192,7 +191,7 @@ impl Shrinker<'_> {
 }
 
 /// What shrinking must not change about each request: its role, and of a call the kind, whether it is valid, and what is required of its answer.
-fn properties(group: &Group, context: &dyn Knowledge) -> Vec<(Role, Option<(Kind, bool, Requirement)>)> {
+fn properties(group: &Group, context: &dyn Knowledge) -> impl PartialEq + use<> {
     let of_member = |member: &Member| {
         let call = match ParsedRequest::of(&member.body, context.specification()) {
             ParsedRequest::Call(call) => Some((call.pair, call.valid, context.requirement(&call))),
@@ -200,7 +199,7 @@ fn properties(group: &Group, context: &dyn Knowledge) -> Vec<(Role, Option<(Kind
         };
         (member.role, call)
     };
-    group.members.iter().map(of_member).collect()
+    group.members.iter().map(of_member).collect::<Vec<_>>()
 }
 
 #[cfg(test)]
