@@ -65,6 +65,7 @@ sol! {
     function isBundlerAllowed(address bundler) external view returns (bool);
     function handleOps(UserOperation[] ops, address beneficiary) external;
     function simulateValidation(UserOperation userOp) external;
+    function getUserOpHash(UserOperation userOp) external view returns (bytes32);
     function validatePaymasterUserOp(UserOperation userOp, bytes32 userOpHash, uint256 maxCost)
         external
         returns (bytes memory context, uint256 validationData);
@@ -116,6 +117,11 @@ const VERIFICATIONS: U256 = U256::from_limbs([3, 0, 0, 0]);
 /// The data of a call of EntryPoint 0.6 that simulates the validation of the whole operation.
 pub fn simulation_call(operation: &Operation) -> Vec<u8> {
     simulateValidationCall { userOp: operation.members.clone() }.abi_encode()
+}
+
+/// The data of a call of EntryPoint 0.6 that returns the operation's hash.
+pub fn hash_call(operation: &Operation) -> Vec<u8> {
+    getUserOpHashCall { userOp: operation.members.clone() }.abi_encode()
 }
 
 /// The data of the call with which an EntryPoint of the operation's version has the paymaster validate it. `hash` is the operation's.

@@ -1,13 +1,13 @@
 //! Reads what the calls return.
 
-use alloy_primitives::{U256, hex};
+use alloy_primitives::{B256, U256, hex};
 use alloy_sol_types::{Revert, SolCall, SolError, SolValue};
 use serde_json::Value;
 
 use crate::{
     calls::{
         ECDSAInvalidSignature, ECDSAInvalidSignatureLength, ECDSAInvalidSignatureS, FailedOp,
-        FailedOpWithRevert, ReturnInfo, VALIDATED, validatePaymasterUserOpCall,
+        FailedOpWithRevert, ReturnInfo, VALIDATED, getUserOpHashCall, validatePaymasterUserOpCall,
     },
     operation::bytes_of,
     window::Window,
@@ -69,29 +69,54 @@ fn is_out_of_gas(message: &str) -> bool {
 const REVERTED: Refusal =
     Refusal::Reverted(ContractFunctions { verifying_signer: false, is_bundler_allowed: false });
 
-/// Reads the outcome of [`simulation_call`](crate::simulation_call); none where the account makes the simulation fail, so that the paymaster must
-/// be called directly. `now` is the time of the exchange by our clock, in Unix seconds: the last block of an idle chain may be old.
-pub fn read_simulation(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> Option<Simulation> {
+/// The outcome of simulating the whole operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SimulationOutcome {
+    /// The final outcome.
+    Final(Simulation),
+    /// The account made the simulation fail, for this reason: the paymaster must be called directly.
+    CallThePaymaster(String),
+}
+
+/// Reads the outcome of [`simulation_call`](crate::simulation_call). `now` is the time of the exchange by our clock, in Unix seconds: the last
+/// block of an idle chain may be old.
+pub fn read_simulation(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> SimulationOutcome {
     let CallOutcome::Reverted(data) = called else {
-        let why = "simulateValidation did not revert: that is no EntryPoint v0.6";
-        return Some(Simulation::Unclear(why.to_owned()));
+        return SimulationOutcome::Final(Simulation::Unclear(
+            "simulateValidation did not revert: that is no EntryPoint v0.6".to_owned(),
+        ));
     };
     let validated = VALIDATED.iter().find_map(|selector| data.strip_prefix(selector));
     if let Some(Ok(ReturnInfo { sigFailed, validAfter, validUntil, .. })) =
         validated.map(ReturnInfo::abi_decode)
     {
-        let window = Window { valid_after: validAfter.to(), valid_until: validUntil.to() };
-        return (!sigFailed).then(|| in_time(window, now));
+        return if sigFailed {
+            SimulationOutcome::CallThePaymaster(
+                "the account or the paymaster finds its signature wrong".to_owned(),
+            )
+        } else {
+            let window = Window { valid_after: validAfter.to(), valid_until: validUntil.to() };
+            SimulationOutcome::Final(in_time(window, now))
+        };
     }
     match FailedOp::abi_decode(data) {
         Ok(FailedOp { reason, .. }) if reason.starts_with("AA3") => {
             let reverted = reason.starts_with("AA33");
             let refusal = if reverted { REVERTED } else { Refusal::Other };
-            Some(refused_or_unpaid(refusal, reason, pays_in_tokens))
+            SimulationOutcome::Final(refused_or_unpaid(refusal, reason, pays_in_tokens))
         }
-        Ok(_) => None,
-        // Perhaps from a contract that is no EntryPoint v0.6, and whose calls a paymaster rightly refuses.
-        Err(_) => Some(Simulation::Unclear(format!("simulateValidation reverted with {}", revert(data)))),
+        Ok(FailedOp { reason, .. }) => SimulationOutcome::CallThePaymaster(reason),
+        Err(_) => {
+            SimulationOutcome::CallThePaymaster(format!("simulateValidation reverted with {}", revert(data)))
+        }
+    }
+}
+
+/// Reads the outcome of [`hash_call`](crate::hash_call).
+pub fn read_hash(called: &CallOutcome) -> Option<B256> {
+    match called {
+        CallOutcome::Returned(data) => getUserOpHashCall::abi_decode_returns(data).ok(),
+        CallOutcome::Reverted(_) | CallOutcome::OutOfGas => None,
     }
 }
 

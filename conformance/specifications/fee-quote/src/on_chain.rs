@@ -13,11 +13,11 @@ use paymaster_engine::{
 };
 use paymaster_schemas::Mode;
 use serde_json::json;
-use std::time::UNIX_EPOCH;
+use std::{mem, time::UNIX_EPOCH};
 
 use paymaster_ethereum::{
-    CallOutcome, EntryPointVersion, Operation, eth_call, hex_bytes, read_paymaster_call, read_simulation,
-    simulation_call, validation_call,
+    CallOutcome, EntryPointVersion, Operation, SimulationOutcome, eth_call, hash_call, hex_bytes, read_hash,
+    read_paymaster_call, read_simulation, simulation_call, validation_call,
 };
 use paymaster_exchange::{Exchange, Refusal, Simulation};
 
@@ -33,15 +33,7 @@ pub(crate) fn simulation(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dy
     let given = node.entry_point.as_deref().and_then(|address| address.parse().ok());
     let entry_point = given.unwrap_or(EntryPointVersion::V06.address());
     let now = exchange.received?.duration_since(UNIX_EPOCH).ok()?.as_secs();
-    let is_paymaster_called = false;
-    Some(Box::new(OnChain {
-        operation,
-        pays_in_tokens,
-        entry_point,
-        chain: node.chain,
-        now,
-        is_paymaster_called,
-    }))
+    Some(Box::new(OnChain { operation, pays_in_tokens, entry_point, now, last: Asked::Nothing }))
 }
 
 /// The simulation of the whole operation, and of the call of its paymaster alone where the account makes the whole fail.
@@ -49,35 +41,57 @@ struct OnChain {
     operation: Operation,
     pays_in_tokens: bool,
     entry_point: Address,
-    /// The chain of the node.
-    chain: u64,
     /// When the answer came, by our clock, in Unix seconds.
     now: u64,
-    /// Whether the paymaster alone was called.
-    is_paymaster_called: bool,
+    last: Asked,
+}
+
+/// What was asked last.
+enum Asked {
+    Nothing,
+    Whole,
+    /// The hash of the operation, because the simulation of the whole failed for this reason.
+    Hash(String),
+    Paymaster,
 }
 
 impl Simulate for OnChain {
     fn next(&mut self, answer: Option<&[u8]>) -> NodeStep {
-        let operation = &self.operation;
-        let Some(answer) = answer else { return call(None, self.entry_point, &simulation_call(operation)) };
-        let called = match CallOutcome::read(answer) {
-            Ok(called) => called,
-            Err(cause) => return NodeStep::Known(Simulation::Unclear(cause.to_string())),
+        let step = self.step(answer.unwrap_or_default());
+        step.unwrap_or_else(|why| NodeStep::Known(Simulation::Unclear(why)))
+    }
+}
+
+impl OnChain {
+    fn step(&mut self, answer: &[u8]) -> Result<NodeStep, String> {
+        let called = || CallOutcome::read(answer).map_err(|cause| cause.to_string());
+        let (operation, pays_in_tokens) = (&self.operation, self.pays_in_tokens);
+        let (asked, step) = match mem::replace(&mut self.last, Asked::Nothing) {
+            Asked::Nothing => (Asked::Whole, call(None, self.entry_point, &simulation_call(operation))),
+            Asked::Whole => {
+                let why = match read_simulation(&called()?, pays_in_tokens, self.now) {
+                    SimulationOutcome::Final(simulation) => return Ok(NodeStep::Known(simulation)),
+                    SimulationOutcome::CallThePaymaster(_) if operation.paymaster().is_none() => {
+                        let why = "AA93 invalid paymasterAndData: it is shorter than an address";
+                        return Ok(NodeStep::Known(Simulation::Refused(Refusal::Other, why.to_owned())));
+                    }
+                    SimulationOutcome::CallThePaymaster(why) => why,
+                };
+                (Asked::Hash(why), call(None, self.entry_point, &hash_call(operation)))
+            }
+            Asked::Hash(why) => {
+                let hash = read_hash(&called()?).ok_or(why)?;
+                let paymaster = operation.paymaster().unwrap_or_default();
+                let check = validation_call(operation, hash);
+                (Asked::Paymaster, call(Some(self.entry_point), paymaster, &check))
+            }
+            Asked::Paymaster => {
+                let outcome = read_paymaster_call(&called()?, pays_in_tokens, self.now);
+                return Ok(NodeStep::Known(outcome));
+            }
         };
-        if self.is_paymaster_called {
-            return NodeStep::Known(read_paymaster_call(&called, self.pays_in_tokens, self.now));
-        }
-        if let Some(simulation) = read_simulation(&called, self.pays_in_tokens, self.now) {
-            return NodeStep::Known(simulation);
-        }
-        let Some(paymaster) = operation.paymaster() else {
-            let why = "AA93 invalid paymasterAndData: it is shorter than an address";
-            return NodeStep::Known(Simulation::Refused(Refusal::Other, why.to_owned()));
-        };
-        self.is_paymaster_called = true;
-        let hash = operation.hash(self.entry_point, self.chain);
-        call(Some(self.entry_point), paymaster, &validation_call(operation, hash))
+        self.last = asked;
+        Ok(step)
     }
 }
 

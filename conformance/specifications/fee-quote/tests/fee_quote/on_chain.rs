@@ -10,7 +10,7 @@ use paymaster_engine::{
     session::judge::Judge,
 };
 use paymaster_ethereum::{
-    CallOutcome, EntryPointVersion, read_paymaster_call, read_simulation, simulation_call, validation_call,
+    CallOutcome, SimulationOutcome, read_paymaster_call, read_simulation, simulation_call, validation_call,
 };
 use paymaster_exchange::{Exchange, Refusal, Response, Simulation};
 use paymaster_fee_quote::{
@@ -59,30 +59,26 @@ fn bytes(digits: &str) -> Vec<u8> {
 #[test]
 fn the_whole_simulation_is_read() {
     let read = |called: &CallOutcome| read_simulation(called, false, NOW);
-    assert_eq!(read(&validation_result(false, 0, LATER)), Some(Simulation::Accepted));
-    assert_eq!(read(&validation_result(false, 0, 0)), Some(Simulation::Accepted));
+    assert_eq!(read(&validation_result(false, 0, LATER)), SimulationOutcome::Final(Simulation::Accepted));
+    assert_eq!(read(&validation_result(false, 0, 0)), SimulationOutcome::Final(Simulation::Accepted));
     for called in [
         validation_result(false, 0, NOW - 200),
         validation_result(false, LATER, 0),
         failed_op("AA31 paymaster deposit too low"),
     ] {
-        let Some(Simulation::Refused(_, reason)) = read(&called) else {
+        let SimulationOutcome::Final(Simulation::Refused(_, reason)) = read(&called) else {
             panic!("{:?}", read(&called));
         };
         assert!(reason.starts_with("AA3"), "{reason}");
     }
     // What the account does is nothing that the paymaster answers for.
-    for called in [validation_result(true, 0, LATER), failed_op("AA20 account not deployed")] {
-        assert_eq!(read(&called), None);
+    for called in [validation_result(true, 0, LATER), failed_op("AA20 account not deployed"), reverted("")] {
+        assert!(matches!(read(&called), SimulationOutcome::CallThePaymaster(_)), "{:?}", read(&called));
     }
-    // What is no EntryPoint v0.6 accuses nobody: one that does not revert, and reverts that cannot be read.
-    let cut = reverted("e0cff05f");
-    let of_a_contract =
-        reverted(&format!("08c379a0{}{}{}", word(32), word(4), format_args!("{:0<64}", "6e6f7065")));
-    for called in [CallOutcome::Returned(Vec::new()), CallOutcome::OutOfGas, reverted(""), cut, of_a_contract]
-    {
-        assert!(matches!(read(&called), Some(Simulation::Unclear(_))), "{:?}", read(&called));
-    }
+    assert!(matches!(
+        read(&CallOutcome::Returned(Vec::new())),
+        SimulationOutcome::Final(Simulation::Unclear(_))
+    ));
 }
 
 #[test]
@@ -178,30 +174,18 @@ fn the_operation_is_the_one_of_the_request_with_what_the_answer_returned() {
     assert_eq!(own[4..][64..96], bytes(&word((1003 + 3 * 1002 + 1001) * 20)));
 }
 
-/// The body of a node's answer to a call that reverts.
-fn revert_of(called: CallOutcome) -> Vec<u8> {
-    let CallOutcome::Reverted(data) = called else { panic!("{called:?}") };
-    let error = json!({ "message": "execution reverted", "data": hex::encode_prefixed(data) });
-    json!({ "error": error }).to_string().into_bytes()
-}
-
-const NODE: NodeFacts = NodeFacts { chain: 31_337, entry_point: None, bundler: None };
-
-/// An exchange whose answer came now, with this paymasterAndData.
-fn received(paymaster_and_data: &str) -> Exchange {
-    let mut exchange = exchange(&sponsored(paymaster_and_data));
-    exchange.received = Some(UNIX_EPOCH + Duration::from_secs(NOW));
-    exchange
-}
-
 #[test]
 fn the_times_are_compared_with_our_clock_whatever_the_last_block_of_the_chain_says() {
     let simulated = |after: u64, until: u64| {
-        let exchange = received(&format!("0x{}aabb", "22".repeat(20)));
-        let mut simulation = ON_CHAIN.simulation.unwrap()(&exchange, &NODE).unwrap();
+        let mut exchange = exchange(&sponsored(&format!("0x{}aabb", "22".repeat(20))));
+        exchange.received = Some(UNIX_EPOCH + Duration::from_secs(NOW));
+        let node = NodeFacts { chain: 1, entry_point: None, bundler: None };
+        let mut simulation = ON_CHAIN.simulation.unwrap()(&exchange, &node).unwrap();
         let asked = simulation.next(None);
         assert!(matches!(asked, NodeStep::Ask("eth_call", _)), "{asked:?}");
-        match simulation.next(Some(&revert_of(validation_result(false, after, until)))) {
+        let CallOutcome::Reverted(data) = validation_result(false, after, until) else { panic!() };
+        let error = json!({ "message": "execution reverted", "data": hex::encode_prefixed(data) });
+        match simulation.next(Some(json!({ "error": error }).to_string().as_bytes())) {
             NodeStep::Known(outcome) => outcome,
             NodeStep::Ask(method, params) => panic!("{method} {params}"),
         }
@@ -209,28 +193,6 @@ fn the_times_are_compared_with_our_clock_whatever_the_last_block_of_the_chain_sa
     assert_eq!(simulated(NOW, LATER), Simulation::Accepted);
     let refused = simulated(0, NOW - 200);
     assert!(matches!(refused, Simulation::Refused(Refusal::NotInTime, _)), "{refused:?}");
-}
-
-#[test]
-fn where_the_account_fails_the_paymaster_is_called_with_the_hash_of_the_node_s_chain() {
-    let fails = revert_of(failed_op("AA20 account not deployed"));
-    let exchange = received(&format!("0x{}aabb", "22".repeat(20)));
-    let mut simulation = ON_CHAIN.simulation.unwrap()(&exchange, &NODE).unwrap();
-    simulation.next(None);
-    let NodeStep::Ask("eth_call", params) = simulation.next(Some(&fails)) else { panic!() };
-    let entry_point = EntryPointVersion::V06.address();
-    let operation = completed(&exchange).unwrap();
-    let data = validation_call(&operation, operation.hash(entry_point, NODE.chain));
-    assert_eq!(params[0]["data"], hex::encode_prefixed(data));
-    let (from, to) = (entry_point.to_string(), format!("0x{}", "22".repeat(20)));
-    assert_eq!((&params[0]["from"], &params[0]["to"]), (&json!(from), &json!(to)));
-    let NodeStep::Known(outcome) = simulation.next(Some(&revert_of(reverted("")))) else { panic!() };
-    assert!(matches!(outcome, Simulation::Refused(Refusal::Reverted(_), _)), "{outcome:?}");
-
-    let mut without_paymaster = ON_CHAIN.simulation.unwrap()(&received("0xaa"), &NODE).unwrap();
-    without_paymaster.next(None);
-    let NodeStep::Known(outcome) = without_paymaster.next(Some(&fails)) else { panic!() };
-    assert!(matches!(outcome, Simulation::Refused(Refusal::Other, _)), "{outcome:?}");
 }
 
 #[test]
