@@ -99,7 +99,7 @@ pub use paymaster_fee_quote::{
     base::Tokens,
     generate::{NoRequests, RequestEnvelope, RequestTree, Requests, requests},
 };
-pub use paymaster_schemas::{Kind, KindOfCall, Method, Mode, kinds};
+pub use paymaster_schemas::{Kind, KindOfCall, Mode, kinds};
 
 /// What a service supports, as a profile file states it: see `docs/profile.md`.
 pub mod profile {

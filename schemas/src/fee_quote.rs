@@ -4,7 +4,7 @@ mod clauses;
 mod names;
 mod sections;
 
-pub use names::{Method, Mode, kinds};
+pub use names::{Mode, kinds};
 
 use crate::{Definition, Document, documents::table};
 

@@ -15,7 +15,7 @@ pub use clauses::{Basis, Clause, find_clause};
 pub use definition::{DEFINITIONS, Definition, add, documents};
 pub use documents::{Document, document, document_by_id, resolved};
 pub use erc_7677::ERC_7677;
-pub use fee_quote::{FEE_QUOTE, Method, Mode, kinds};
+pub use fee_quote::{FEE_QUOTE, Mode, kinds};
 pub use kind::{Kind, KindOfCall};
 pub use sections::Section;
 pub use validators::{member_validator, validator_for};

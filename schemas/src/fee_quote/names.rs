@@ -4,37 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::kind::{Kind, KindOfCall};
 
-/// One of the two JSON-RPC methods (section 2.1, row `method`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, strum::IntoStaticStr)]
-#[strum(const_into_str)]
-pub enum Method {
-    /// `pm_getFeeQuoteOrData` (section 4.1).
-    #[strum(serialize = "pm_getFeeQuoteOrData")]
-    GetFeeQuoteOrData,
-    /// `pm_sponsorUserOperation` (section 4.2).
-    #[strum(serialize = "pm_sponsorUserOperation")]
-    SponsorUserOperation,
-}
-
-impl Method {
-    /// Both methods, in the order of the specification.
-    pub const ALL: [Self; 2] = [Self::GetFeeQuoteOrData, Self::SponsorUserOperation];
-
-    /// The method of a kind of call.
-    pub fn of(kind: Kind) -> Self {
-        if kind == kinds::QUOTE_SPONSORED || kind == kinds::QUOTE_ERC20 {
-            Self::GetFeeQuoteOrData
-        } else {
-            Self::SponsorUserOperation
-        }
-    }
-
-    /// The method of that exact name, letter case included.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|method| method.into_str() == name)
-    }
-}
-
 /// One of the two paymaster modes (section 2.3, row `mode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "UPPERCASE")]
@@ -70,9 +39,14 @@ impl Mode {
 /// The four kinds of calls: each method in each mode (section 4).
 pub mod kinds {
     use super::{
-        Kind, KindOfCall, Method,
+        Kind, KindOfCall,
         Mode::{self, Erc20, Sponsored},
     };
+
+    /// The method for fee quotes (section 4.1).
+    pub const QUOTE: &str = "pm_getFeeQuoteOrData";
+    /// The method that sponsors (section 4.2).
+    pub const SPONSOR: &str = "pm_sponsorUserOperation";
 
     /// A fee quote in sponsored mode.
     pub const QUOTE_SPONSORED: Kind = Kind::new(&DESCRIBED[0]);
@@ -85,9 +59,6 @@ pub mod kinds {
     /// All four, in the order of section 4.
     pub const ALL: [Kind; 4] = [QUOTE_SPONSORED, QUOTE_ERC20, SPONSOR_SPONSORED, SPONSOR_ERC20];
 
-    const QUOTE: Method = Method::GetFeeQuoteOrData;
-    const SPONSOR: Method = Method::SponsorUserOperation;
-
     // A constant, so that the kinds can be patterns.
     const DESCRIBED: [KindOfCall; 4] = [
         kind(0, "quote-sponsored", QUOTE, Sponsored, ["quote-sponsored-request", "sponsored-result"]),
@@ -99,18 +70,23 @@ pub mod kinds {
     const fn kind(
         number: u8,
         name: &'static str,
-        method: Method,
+        method: &'static str,
         mode: Mode,
         documents: [&'static str; 2],
     ) -> KindOfCall {
         let [request_document, result_document] = documents;
         let selector = Some(("mode", mode.into_str()));
-        KindOfCall { number, name, method: method.into_str(), selector, request_document, result_document }
+        KindOfCall { number, name, method, selector, request_document, result_document }
     }
 
-    /// The kind of call with this method and mode.
-    pub const fn of(method: Method, mode: Mode) -> Kind {
-        ALL[2 * method as usize + mode as usize]
+    /// The kind of call with this method and mode; none where the method is neither of the two.
+    pub fn of(method: &str, mode: Mode) -> Option<Kind> {
+        ALL.into_iter().find(|kind| kind.method == method && Mode::of(*kind) == mode)
+    }
+
+    /// Whether a call of this kind asks for fee quotes.
+    pub fn is_quote(kind: Kind) -> bool {
+        kind.method == QUOTE
     }
 }
 
@@ -120,16 +96,13 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        for method in Method::ALL {
-            assert_eq!(Method::from_name(method.into_str()), Some(method));
-        }
         for mode in Mode::ALL {
             assert_eq!(Mode::from_name(mode.into_str()), Some(mode));
         }
         assert_eq!(Mode::from_name("SPONSORSHIP"), Some(Mode::Sponsored));
         assert_eq!(Mode::from_name("sponsored"), None);
         for kind in kinds::ALL {
-            assert_eq!(kinds::of(Method::of(kind), Mode::of(kind)), kind);
+            assert_eq!(kinds::of(kind.method, Mode::of(kind)), Some(kind));
         }
     }
 }

@@ -11,7 +11,7 @@ use paymaster_engine::{
     spending::Wei,
 };
 use paymaster_ethereum::most_cost;
-use paymaster_schemas::{Kind, Method, Mode, kinds, member_validator};
+use paymaster_schemas::{Kind, Mode, kinds, member_validator};
 use serde_json::{Value, json};
 
 use crate::target::context::{Context, Support};
@@ -118,14 +118,14 @@ fn addresses(list: &Value, address: fn(&Value) -> &Value) -> BTreeSet<String> {
 
 /// What a request calls (sections 2.1 and 2.3).
 pub(crate) fn called(envelope: &Value) -> Called {
-    let Some(method) = envelope["method"].as_str().and_then(Method::from_name) else {
-        return Called::Unknown;
-    };
+    let of_method = kinds::ALL.into_iter().find(|kind| envelope["method"] == kind.method);
+    let Some(method) = of_method.map(|kind| kind.method) else { return Called::Unknown };
     let mode = &envelope["params"][1];
-    match mode["mode"].as_str().and_then(Mode::from_name) {
-        Some(mode) => Called::Kind(kinds::of(method, mode)),
+    let named = mode["mode"].as_str().and_then(Mode::from_name);
+    match named.and_then(|mode| kinds::of(method, mode)) {
+        Some(kind) => Called::Kind(kind),
         None => Called::WithoutKind {
-            method: method.into_str(),
+            method,
             is_absent: mode.as_object().is_some_and(|mode| !mode.contains_key("mode")),
         },
     }
@@ -161,8 +161,7 @@ pub(crate) fn grants(result: &Value) -> bool {
 /// What a request asks the target to pay: the gas of the operation, where it sponsors without a token. A service may take another mode than
 /// the one of token mode for it.
 pub(crate) fn asks_for(request: &Value) -> Option<Wei> {
-    let sponsors =
-        request["method"].as_str().and_then(Method::from_name) == Some(Method::SponsorUserOperation);
+    let sponsors = request["method"] == kinds::SPONSOR;
     let in_tokens = request["params"][1]["mode"].as_str().and_then(Mode::from_name) == Some(Mode::Erc20);
     (sponsors && !in_tokens).then(|| Wei(most_cost(&request["params"][0])))
 }

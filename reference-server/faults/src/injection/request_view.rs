@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use alloy_primitives::U256;
 use hyper::HeaderMap;
-use paymaster_schemas::{Kind, Method, Mode, kinds};
+use paymaster_schemas::{Kind, Mode, kinds};
 use paymaster_service::{EntryPoint, PolicyConfig, pair_of};
 use serde_json::{Map, Value, json};
 
@@ -66,11 +66,11 @@ impl RequestView<'_> {
     }
 
     pub(crate) fn is_quote(&self) -> bool {
-        self.pair().is_some_and(|pair| Method::of(pair) == Method::GetFeeQuoteOrData)
+        self.pair().is_some_and(kinds::is_quote)
     }
 
     pub(crate) fn is_sponsor(&self) -> bool {
-        self.pair().is_some_and(|pair| Method::of(pair) == Method::SponsorUserOperation)
+        self.pair().is_some_and(|pair| !kinds::is_quote(pair))
     }
 
     /// Whether this calls `pm_getPaymasterStubData` with an operation.

@@ -11,7 +11,7 @@ use paymaster_engine::{
     message::{answer::Answer, request::ParsedRequest},
     rules::{View, observers::Seen},
 };
-use paymaster_schemas::{Method, Mode};
+use paymaster_schemas::{Mode, kinds};
 
 use super::{is_baseline_served, is_probe};
 
@@ -81,8 +81,7 @@ pub(super) fn malformed_params(views: &[View<'_>], _: &dyn Knowledge, values: &m
     for view in views.iter().filter(|view| view.role == Role::Malformed) {
         let of_call = match &*view.request {
             ParsedRequest::Call(call) => {
-                let method =
-                    if Method::of(call.pair) == Method::GetFeeQuoteOrData { "quote" } else { "sponsor" };
+                let method = if kinds::is_quote(call.pair) { "quote" } else { "sponsor" };
                 let mode = if Mode::of(call.pair) == Mode::Sponsored { "sponsored" } else { "token" };
                 Some(format!("{method} in {mode} mode"))
             }

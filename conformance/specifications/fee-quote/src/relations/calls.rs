@@ -15,7 +15,7 @@ use paymaster_engine::cases::{
     },
 };
 use paymaster_engine::rules::shown;
-use paymaster_schemas::{Method, Mode, kinds};
+use paymaster_schemas::{Mode, kinds};
 use serde_json::{Value, json};
 
 /// Valid calls of all four pairs.
@@ -361,7 +361,7 @@ pub(super) fn other_info(input: &BuildInput<'_>) -> (&'static str, Value) {
 
 /// The baseline, its operation in the other mode, and then the baseline again: the target must answer each request in its own mode.
 fn in_the_other_mode(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let quote = Method::of(input.pair) == Method::GetFeeQuoteOrData;
+    let quote = kinds::is_quote(input.pair);
     let mut request = input.base.clone();
     request["params"][1] = if Mode::of(input.pair) == Mode::Sponsored {
         let info = token_info(input, quote, !quote);

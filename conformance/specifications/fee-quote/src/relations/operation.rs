@@ -8,7 +8,7 @@ use paymaster_engine::{
     },
     knowledge::Expectation,
 };
-use paymaster_schemas::{Method, kinds};
+use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use crate::{
@@ -69,7 +69,7 @@ fn sizes(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let bound = item_of_round(input, BOUNDS);
     let most = bound.promised(&context.limits);
     // A service may fail at either: what wallets send, and what the profile promises beyond it.
-    let is_quote = Method::of(input.pair) == Method::GetFeeQuoteOrData;
+    let is_quote = kinds::is_quote(input.pair);
     let largest = if is_quote { most.min(bound.most) } else { most };
     let write = |name: &str, amount: BigUint| json!(context.dialect.written(name, &amount));
     let mut members = vec![baseline(input, ids)];

@@ -8,7 +8,7 @@ use paymaster_engine::{
     generate::boundary::Notation,
     json::number::amount,
 };
-use paymaster_schemas::{Method, Mode, kinds};
+use paymaster_schemas::{Mode, kinds};
 use serde_json::{Value, json};
 
 use crate::{
@@ -71,7 +71,7 @@ pub static BEHAVIOUR_PROBES: Relation = Relation::new(
     if pair == kinds::SPONSOR_SPONSORED {
         probes.push(("expiryDuration 0", with(base, MODE, "expiryDuration", 0)));
     }
-    if Method::of(pair) == Method::GetFeeQuoteOrData {
+    if kinds::is_quote(pair) {
         probes.push((Probe::NO_MODE.0, without(base, MODE, "mode")));
     }
     if pair == kinds::QUOTE_ERC20 {

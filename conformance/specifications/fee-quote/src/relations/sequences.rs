@@ -4,7 +4,7 @@ use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
     edit::{baseline, item_of_round, member, remove, set, with, with_own_id, without},
 };
-use paymaster_schemas::{Method, Mode, kinds};
+use paymaster_schemas::{Mode, kinds};
 use serde_json::{Value, json};
 
 use crate::{
@@ -95,7 +95,7 @@ const STEPS: &[fn(&BuildInput<'_>) -> Vec<Step>] = &[
         others.flat_map(|other| between(input, "a request for another operation", other)).collect()
     },
     |input| {
-        let quote = with(input.base, "", "method", Method::GetFeeQuoteOrData.into_str());
+        let quote = with(input.base, "", "method", kinds::QUOTE);
         between(input, "a quote for the same operation", without(&quote, MODE, "expiryDuration")).into()
     },
     // A request that must get an error: token mode without a token.
@@ -230,9 +230,9 @@ fn differing(input: &BuildInput<'_>) -> Vec<(String, Value)> {
         let others = others(base, Context::of(input.context)).into_iter();
         found.extend(others.map(|other| ("a request for another operation".to_owned(), other)));
     }
-    let quote = Method::of(input.pair) == Method::GetFeeQuoteOrData;
-    let method = if quote { Method::SponsorUserOperation } else { Method::GetFeeQuoteOrData };
-    let mut other = with(base, "", "method", method.into_str());
+    let quote = kinds::is_quote(input.pair);
+    let method = if quote { kinds::SPONSOR } else { kinds::QUOTE };
+    let mut other = with(base, "", "method", method);
     if input.pair == kinds::QUOTE_SPONSORED {
         set(&mut other, MODE, "expiryDuration", json!(300));
     } else if input.pair == kinds::SPONSOR_SPONSORED {
@@ -274,7 +274,7 @@ fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
                 request = other;
             }
             if Mode::of(input.pair) == Mode::Sponsored && place % 3 == 2 {
-                request["method"] = json!(Method::GetFeeQuoteOrData.into_str());
+                request["method"] = json!(kinds::QUOTE);
                 remove(&mut request, MODE, "expiryDuration");
             }
             if let Some(id) = &shared {

@@ -17,7 +17,7 @@ use paymaster_engine::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-use paymaster_schemas::{Kind, Method, Mode, kinds};
+use paymaster_schemas::{Kind, Mode, kinds};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -79,7 +79,7 @@ pub static CLIENT_FORMS: &[ClientForm] = &[
         set(request, MODE, name, info);
     }),
     form("expiryDuration in a quote", "@biconomy/account 4.x and @biconomy/paymaster", |request, pair, _| {
-        if Method::of(pair) == Method::GetFeeQuoteOrData {
+        if kinds::is_quote(pair) {
             set(request, MODE, "expiryDuration", json!(300));
         }
     }),
@@ -302,7 +302,7 @@ fn add_placeholders(request: &mut Value) {
 
 /// What these clients add to the mode object of a quote.
 fn add_other_info(request: &mut Value, pair: Kind, sponsorship_info: &Value) {
-    if Method::of(pair) == Method::GetFeeQuoteOrData {
+    if kinds::is_quote(pair) {
         let (name, info) = other_info(pair, sponsorship_info);
         set(request, MODE, name, info);
         set(request, MODE, "expiryDuration", json!(300));

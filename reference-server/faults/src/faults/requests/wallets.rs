@@ -1,7 +1,7 @@
 //! Faults of code that looks into what wallets send: calls that decode, factories, sizes, look-alike tokens, and the form of a request.
 
 use alloy_primitives::U256;
-use paymaster_schemas::Method;
+use paymaster_schemas::kinds;
 use serde_json::Value;
 
 use super::super::json_rpc::ids::respell;
@@ -119,7 +119,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_answer(|_, answer| refuse(answer, -32602, "invalid params: not accepted"))
         .when_at("/params/0/maxPriorityFeePerGas", |view| {
             let fee = view.amount("maxFeePerGas");
-            let is_of_a_method = view.request["method"].as_str().and_then(Method::from_name).is_some();
+            let is_of_a_method =
+                [kinds::QUOTE, kinds::SPONSOR].iter().any(|method| view.request["method"] == *method);
             fee.is_some() && is_of_a_method && fee == view.amount("maxPriorityFeePerGas")
         })
         .also(&["quote.*", "sponsor.*", "request.*", "error.*", "json-rpc.*"]),

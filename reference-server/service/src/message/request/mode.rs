@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use paymaster_schemas::{Kind, Method, Mode, kinds};
+use paymaster_schemas::{Kind, Mode, kinds};
 use serde::de::Deserialize;
 use serde_json::Value;
 
@@ -19,18 +19,18 @@ reads! { in_text ModeName: "a mode", |text| Mode::from_name(&text).map(Self) }
 
 /// The mode in which a request is served. Published clients may omit it in a quote request: then a `tokenInfo` with members
 /// means ERC20. None when a sponsor request omits it, which is an error.
-fn effective_mode(method: Method, named: Option<Mode>, has_token_info: bool) -> Option<Mode> {
+fn effective_mode(method: &str, named: Option<Mode>, has_token_info: bool) -> Option<Mode> {
     match (named, method) {
         (Some(mode), _) => Some(mode),
-        (None, Method::GetFeeQuoteOrData) if has_token_info => Some(Mode::Erc20),
-        (None, Method::GetFeeQuoteOrData) => Some(Mode::Sponsored),
-        (None, Method::SponsorUserOperation) => None,
+        (None, kinds::QUOTE) if has_token_info => Some(Mode::Erc20),
+        (None, kinds::QUOTE) => Some(Mode::Sponsored),
+        (None, _) => None,
     }
 }
 
 /// The pair that a JSON request calls; none when its method or mode is unknown, or its mode object is missing.
 pub fn pair_of(request: &Value) -> Option<Kind> {
-    let method = Method::from_name(request["method"].as_str()?)?;
+    let method = request["method"].as_str()?;
     let mode_object = request["params"][1].as_object()?;
     let named = match mode_object.get("mode") {
         Some(name) => Some(Mode::from_name(name.as_str()?)?),
@@ -39,7 +39,7 @@ pub fn pair_of(request: &Value) -> Option<Kind> {
     let token_info = mode_object.get("tokenInfo").and_then(Value::as_object);
     let has_token_info = token_info.is_some_and(|info| !info.is_empty());
     let mode = effective_mode(method, named, has_token_info)?;
-    Some(kinds::of(method, mode))
+    kinds::of(method, mode)
 }
 
 object! {
@@ -55,7 +55,7 @@ object! {
 
 impl ModeObject<'_> {
     /// The mode in which a request of `method` with this object is served.
-    pub(crate) fn effective_mode(&self, method: Method) -> Result<Mode, RequestError> {
+    pub(crate) fn effective_mode(&self, method: &str) -> Result<Mode, RequestError> {
         let has_token_info = self.token_info.is_some_and(|info| !info.is_empty());
         let named = self.mode.map(|name| name.0);
         effective_mode(method, named, has_token_info).ok_or_else(|| "mode is missing".into())

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use paymaster_schemas::{Method, Mode, kinds};
+use paymaster_schemas::{Mode, kinds};
 use serde_json::Value;
 
 use super::{Given, Refusal, Request, ServedMethod, sponsor::Sponsorship, write_mode};
@@ -10,12 +10,11 @@ use crate::message::request::{AddressText, Operation, RequestError, TokenInfo, p
 use crate::paymaster::gas::GasLimits;
 use crate::paymaster::tokens::PricedToken;
 
-pub(super) const METHOD: ServedMethod =
-    ServedMethod { name: Method::GetFeeQuoteOrData.into_str(), parse, document };
+pub(super) const METHOD: ServedMethod = ServedMethod { name: kinds::QUOTE, parse, document };
 
 fn parse(text: &str) -> Result<Box<dyn Request + '_>, RequestError> {
     let (operation, members) = params(text)?;
-    Ok(match members.effective_mode(Method::GetFeeQuoteOrData)? {
+    Ok(match members.effective_mode(kinds::QUOTE)? {
         Mode::Sponsored => {
             let info = members.sponsorship_info.ok_or("sponsorshipInfo is missing")?.read()?;
             // The expiry applies to the other method (section 2.3).

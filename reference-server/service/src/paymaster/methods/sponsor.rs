@@ -1,7 +1,7 @@
 //! `pm_sponsorUserOperation`, and its result in ERC20 mode (section 4.2).
 
 use alloy_primitives::Address;
-use paymaster_schemas::{Method, Mode, kinds};
+use paymaster_schemas::{Mode, kinds};
 use serde_json::Value;
 
 use super::{Given, Refusal, Request, ServedMethod, Settings, write_mode};
@@ -18,12 +18,11 @@ const FEE_TOKEN_POINTER: &str = "/params/1/tokenInfo/feeTokenAddress";
 /// The same under the name that the prose of the specification uses.
 const TOKEN_POINTER: &str = "/params/1/tokenInfo/tokenAddress";
 
-pub(super) const METHOD: ServedMethod =
-    ServedMethod { name: Method::SponsorUserOperation.into_str(), parse, document };
+pub(super) const METHOD: ServedMethod = ServedMethod { name: kinds::SPONSOR, parse, document };
 
 fn parse(text: &str) -> Result<Box<dyn Request + '_>, RequestError> {
     let (operation, members) = params(text)?;
-    Ok(match members.effective_mode(Method::SponsorUserOperation)? {
+    Ok(match members.effective_mode(kinds::SPONSOR)? {
         Mode::Sponsored => {
             let info = members.sponsorship_info.map(RawObject::read).transpose()?.unwrap_or_default();
             Box::new(Sponsorship {

@@ -10,7 +10,7 @@ use paymaster_engine::{
     knowledge::{Expectation, Knowledge},
     rules::{Advice, Report, Rule, View, describe_answer, for_each_variant, shown},
 };
-use paymaster_schemas::{Kind, Method, Mode, kinds, member_validator};
+use paymaster_schemas::{Kind, Mode, kinds, member_validator};
 use serde_json::Value;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -136,7 +136,7 @@ fn mode_served(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Repor
 fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
     let pair = view.valid_call()?.pair;
     let mode = if Mode::of(pair) == Mode::Sponsored { Mode::Erc20 } else { Mode::Sponsored };
-    let other = kinds::of(Method::of(pair), mode);
+    let other = kinds::of(pair.method, mode)?;
     let result = view.answer.result()?;
     let named = result.get(context.dialect.mode_member.as_str()).and_then(Value::as_str);
     Some(named == Some(mode.into_str()) || is_of(other, result))

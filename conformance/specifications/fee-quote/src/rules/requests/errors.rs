@@ -20,7 +20,7 @@ use paymaster_engine::{
         requests::{a_result, an_error},
     },
 };
-use paymaster_schemas::{Method, Mode, kinds};
+use paymaster_schemas::{Mode, kinds};
 
 const NO_UNSUPPORTED: Advice = Advice::Write(&lines::UNSUPPORTED_TOKENS);
 
@@ -111,7 +111,7 @@ const DIGITS: usize = 40;
 fn mode_mandatory(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if matches!(
         *view.request,
-        ParsedRequest::WithoutKind { method, is_absent: true, .. } if method == Method::SponsorUserOperation.into_str()
+        ParsedRequest::WithoutKind { method, is_absent: true, .. } if method == kinds::SPONSOR
     ) {
         an_error(view, "an error: mode is mandatory, and the request has none", report);
     }

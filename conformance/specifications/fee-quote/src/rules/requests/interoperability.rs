@@ -1,6 +1,6 @@
 //! What published clients need beyond the specification. These rules warn.
 
-use paymaster_schemas::{Method, Mode};
+use paymaster_schemas::{Mode, kinds};
 use serde_json::Value;
 
 use crate::{
@@ -80,8 +80,7 @@ fn fees_apart(plain: &View<'_>, variant: &View<'_>) -> Option<(usize, f64, f64)>
 
 /// A quote carries mode beside MODE, with the same value.
 fn mode_member(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let Some(call) = view.valid_call().filter(|call| Method::of(call.pair) == Method::GetFeeQuoteOrData)
-    else {
+    let Some(call) = view.valid_call().filter(|call| kinds::is_quote(call.pair)) else {
         return;
     };
     let Some(result) = view.answer.result() else { return };

@@ -9,13 +9,13 @@ use paymaster_engine::{
     cases::case::{Base, Draw},
     message::request::ParsedRequest,
 };
-use paymaster_schemas::{Kind, Method, kinds};
+use paymaster_schemas::{Kind, kinds};
 use serde_json::json;
 
 const ACCOUNT: &str = "BICONOMY";
 
 fn pair(mode: Mode) -> Kind {
-    kinds::of(Method::SponsorUserOperation, mode)
+    kinds::of(kinds::SPONSOR, mode).unwrap()
 }
 
 fn operation() -> Value {
