@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::faults::{Fault, fault};
 use crate::injection::{Behaviour, ENTRY_POINT_07, GAS_LIMITS, RequestView, refuse, text_of};
 
+const DATA_SERVED: &str = "data.sponsorable-is-served";
 const STUB_MEMBERS: &str = "operation.stub-members";
 const FACTORY: &str = "operation.factory";
 const EIP_7702: &str = "operation.eip-7702";
 const UNKNOWN: Fault = Fault::breaking("entry-point.unknown-refused");
 /// What a refusal breaks too where the profile promises results.
-const PROMISED: &[&str] =
-    &["stub.sponsorable-is-served", "data.sponsorable-is-served", "operation.*", "call.*"];
+const PROMISED: &[&str] = &["stub.sponsorable-is-served", DATA_SERVED, "operation.*", "call.*"];
 
 /// A fault that refuses what is served otherwise, of which the condition follows.
 const fn refused(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
@@ -54,7 +54,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_answer(|_, answer| refuse(answer, -32601, "method not found"))
         .when(|view| view.raw.windows(11).any(|part| part == b"\"method\": \""))
         .also(&["request.headers", "json-rpc.*"]),
-    refused("data.sponsorable-is-served", "sponsorable-data-refused", "refuses every data request")
+    refused(DATA_SERVED, "sponsorable-data-refused", "refuses every data request")
         .when(|view| view.is_data())
         .also(&["endpoint.stub-and-data"]),
     refused("call.letter-case", "chain-id-in-capitals-refused", "refuses upper case digits in the chain id")
@@ -100,7 +100,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     refused("operation.nonce", "nonce-of-64-bits", "refuses a nonce of more than 64 bits")
         .when(|view| view.is_paymaster_call() && view.text("nonce").len() > 18),
     refused(
-        "data.sponsorable-is-served",
+        DATA_SERVED,
         "first-nonce-of-a-key-refused",
         "refuses the first nonce of a key for an account that exists",
     )
@@ -111,25 +111,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             && nonce.len() > 18
             && nonce.ends_with("0000000000000000")
     }),
-    refused("data.sponsorable-is-served", "deployment-of-safe-refused", "refuses data for a new Safe").when(
-        |view| {
-            let creates = |code: &str| code.starts_with("1688f0b9");
-            let (code, data) = (view.text("initCode"), view.text("factoryData"));
-            view.is_data() && (code.get(42..).is_some_and(creates) || data.get(2..).is_some_and(creates))
-        },
-    ),
-    refused(
-        "data.sponsorable-is-served",
-        "attributed-data-refused",
-        "refuses data for a call with an attribution",
-    )
-    .when(|view| view.is_data() && view.text("callData").ends_with("80218021")),
-    refused(
-        "data.sponsorable-is-served",
-        "vanity-sender-refused",
-        "refuses data for a sender that begins 0x0000",
-    )
-    .when(|view| view.is_data() && view.text("sender").starts_with("0x0000") && !view.is_denied()),
+    refused(DATA_SERVED, "deployment-of-safe-refused", "refuses data for a new Safe").when(|view| {
+        let creates = |code: &str| code.starts_with("1688f0b9");
+        let (code, data) = (view.text("initCode"), view.text("factoryData"));
+        view.is_data() && (code.get(42..).is_some_and(creates) || data.get(2..).is_some_and(creates))
+    }),
+    refused(DATA_SERVED, "attributed-data-refused", "refuses data for a call with an attribution")
+        .when(|view| view.is_data() && view.text("callData").ends_with("80218021")),
+    refused(DATA_SERVED, "vanity-sender-refused", "refuses data for a sender that begins 0x0000")
+        .when(|view| view.is_data() && view.text("sender").starts_with("0x0000") && !view.is_denied()),
     refused("stub-request.zero-limits", "zero-limits-refused", "refuses gas limits of zero in stub requests")
         .when(|view| view.is_stub() && view.text("callGasLimit") == "0x0"),
     refused("stub-request.zero-fees", "zero-fees-divided-by", "fails when both fees are zero")
@@ -147,23 +137,20 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             view.is_data() && view.memory.first(operation, &Value::Bool(false)) == false
         })
         .depends_on_others(),
-    Fault::new(
-        "data.sponsorable-is-served",
-        "entry-point-of-another",
-        "reads the EntryPoint of another request in flight",
-    )
-    .on_http(|view, response| {
-        let own = &view.request["params"][1];
-        let is_other = view.memory.previous("the last EntryPoint", own).is_some_and(|other| other != *own);
-        if is_other && view.arrival.in_flight > 1 {
-            response.refuse(200, &view.error_answer(-32602, "invalid params: initCode is missing"));
-        }
-        // Requests meet.
-        response.delay = Duration::from_millis(1);
-    })
-    .when(|view| view.is_paymaster_call() && view.request["params"][1].is_string())
-    .also(&["*"])
-    .depends_on_others(),
+    Fault::new(DATA_SERVED, "entry-point-of-another", "reads the EntryPoint of another request in flight")
+        .on_http(|view, response| {
+            let own = &view.request["params"][1];
+            let is_other =
+                view.memory.previous("the last EntryPoint", own).is_some_and(|other| other != *own);
+            if is_other && view.arrival.in_flight > 1 {
+                response.refuse(200, &view.error_answer(-32602, "invalid params: initCode is missing"));
+            }
+            // Requests meet.
+            response.delay = Duration::from_millis(1);
+        })
+        .when(|view| view.is_paymaster_call() && view.request["params"][1].is_string())
+        .also(&["*"])
+        .depends_on_others(),
     refused("entry-point.letter-case", "entry-point-lower-case-refused", "refuses EntryPoints in lower case")
         .when(|view| {
             let address = view.request["params"][1].as_str().unwrap_or_default();

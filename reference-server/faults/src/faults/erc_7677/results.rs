@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::requests::{creates_account, zero_limits};
 use super::{UNREADABLE, change_data};
-use crate::faults::Fault;
+use crate::faults::{Fault, fault};
 use crate::injection::{
-    Behaviour, RequestView, change, change_text, remove, replace, set, text_of, with_compact_signature,
+    RequestView, change, change_text, remove, replace, set, text_of, with_compact_signature,
 };
 
 const POST_OP_07: &str = "stub.post-op-gas-07";
@@ -20,6 +20,10 @@ const ZERO_BYTES: &str = "stub-and-data.zero-bytes";
 const IS_FINAL: &str = "is-final.boolean";
 const ICON: &str = "sponsor-member.icon";
 const SIGNATURE_DIGITS: usize = 130;
+/// The first eight bytes of the signature are zero.
+const ZEROS: Fault = in_stubs(ZERO_BYTES, "", "").on_result(|_, result| {
+    change_signature(result, |signature| format!("{}{}", "00".repeat(8), &signature[16..]));
+});
 
 /// A fault of every result of ERC-7677 that has the changed part. The change follows.
 const fn changed(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
@@ -192,14 +196,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             view.is_data() && *named == named.to_lowercase()
         })
         .also(&["data.signature", "entry-point.letter-case"]),
-    in_stubs(ZERO_BYTES, "cost-of-zero-limits-zero", "eight bytes of the stub are zero for limits of 0x0")
-        .injects(ZEROS)
+    fault(ZEROS, "cost-of-zero-limits-zero", "eight bytes of the stub are zero for limits of 0x0")
         .when(|view| view.is_stub() && zero_limits(view) == 3),
-    in_stubs(ZERO_BYTES, "stub-of-zero-fees-zeros", "eight bytes of the stub are zero where a fee is 0x0")
-        .injects(ZEROS)
+    fault(ZEROS, "stub-of-zero-fees-zeros", "eight bytes of the stub are zero where a fee is 0x0")
         .when(|view| view.is_stub() && view.text("maxFeePerGas") == "0x0"),
-    in_stubs(ZERO_BYTES, "stub-of-new-account-zeros", "eight bytes of the stub of a new account are zero")
-        .injects(ZEROS)
+    fault(ZEROS, "stub-of-new-account-zeros", "eight bytes of the stub of a new account are zero")
         .when(|view| view.is_stub() && creates_account(view)),
     in_stubs(ZERO_BYTES, "stub-signature-zero", "the signature of the stub has zeros only")
         .on_result(|_, result| change_signature(result, |_| "00".repeat(65))),
@@ -211,11 +212,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             });
         }),
 ];
-
-/// The first eight bytes of the signature are zero.
-const ZEROS: Behaviour = Behaviour::Result(|_, result| {
-    change_signature(result, |signature| format!("{}{}", "00".repeat(8), &signature[16..]));
-});
 
 fn set_icon(result: &mut Map<String, Value>, icon: &str) {
     set(result, "sponsor", json!({ "name": "Paymaster", "icon": icon }));

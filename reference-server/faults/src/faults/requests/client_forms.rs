@@ -13,16 +13,19 @@ const FORMS: Fault = Fault::breaking("interoperability.client-forms");
 const TOKEN_QUOTE: Fault = Fault::breaking("request.token-quote-row").depends_on(CALCULATE);
 const REFUSED: Fault =
     Fault::breaking("sponsor.refused-gets-0x").injects(SPONSOR).depends_on("/params/0/sender");
-const SPONSORED: Fault = Fault::breaking("sponsor.sponsorable-is-sponsored");
+const SPONSORED: Fault =
+    Fault::breaking("sponsor.sponsorable-is-sponsored").injects(Behaviour::SPONSOR_NOTHING);
+const QUOTED: Fault = Fault::breaking("quote.tokens-quoted");
+const UNSUPPORTED: Fault =
+    Fault::breaking("error.token-unsupported").injects(SERVE_FIRST_TOKEN).depends_on(FEE_TOKEN);
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new("request.sponsored-name", "sponsored-refused", "accepts the mode SPONSORSHIP, not SPONSORED")
         .refuses_at("/params/1/mode", |view| view.mode_object()["mode"] == "SPONSORED"),
     fault(TOKEN_QUOTE, "gas-calculation-required-in-token-quotes", "token quotes need calculateGasLimits")
         .refuses(|view| view.is_quote() && view.is_token_mode() && view.omits("calculateGasLimits")),
-    Fault::new("error.token-unsupported", "token-word-served", "reads a word as the first supported token")
-        .injects(SERVE_FIRST_TOKEN)
-        .when_at(FEE_TOKEN, |view| view.pays_in(|token| !token.is_empty() && !token.starts_with("0x"))),
+    fault(UNSUPPORTED, "token-word-served", "reads a word as the first supported token")
+        .when(|view| view.pays_in(|token| !token.is_empty() && !token.starts_with("0x"))),
     Fault::new("error.token-absent", "token-of-another-type-served", "serves a token that is no string")
         .injects(SERVE_FIRST_TOKEN)
         .when_at(FEE_TOKEN, |view| {
@@ -64,20 +67,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(REFUSED, "refused-senders-in-capitals-sponsored", "sponsors refused senders in capital letters")
         .when(|view| view.is_sponsored_mode() && is_in_capitals(view.text("sender"))),
     fault(SPONSORED, "senders-in-capitals-not-sponsored", "sponsors no sender in capital letters")
-        .injects(Behaviour::SPONSOR_NOTHING)
         .when_at("/params/0/sender", |view| view.is_sponsored_mode() && is_in_capitals(view.text("sender"))),
-    Fault::new(
-        "quote.tokens-quoted",
-        "listed-tokens-in-capitals-unsupported",
-        "finds no token of a list in capitals",
-    )
-    .on_result(|view, result| {
-        let mut unknown = view.token_list();
-        unknown.retain(|token| is_in_capitals(token) && view.supports(token));
-        list_as_unsupported(result, &unknown);
-    })
-    .when_at("/params/1/tokenInfo/tokenList", |view| view.is(kinds::QUOTE_ERC20))
-    .also(&["quote.unsupported-only-unsupported"]),
+    fault(QUOTED, "listed-tokens-in-capitals-unsupported", "finds no token of a list in capitals")
+        .on_result(|view, result| {
+            let mut unknown = view.token_list();
+            unknown.retain(|token| is_in_capitals(token) && view.supports(token));
+            list_as_unsupported(result, &unknown);
+        })
+        .when_at("/params/1/tokenInfo/tokenList", |view| view.is(kinds::QUOTE_ERC20))
+        .also(&["quote.unsupported-only-unsupported"]),
     Fault::new("quote.unsupported-listed", "unsupported-in-capitals-left-out", "lists no token in capitals")
         .depends_on_the_request()
         .on_result(|view, result| {
@@ -88,13 +86,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             };
             retain(result, "unsupportedTokens", |_, token| !is_in_capitals(token));
         }),
-    Fault::new(
-        "error.token-unsupported",
-        "unsupported-token-in-capitals-served",
-        "serves unsupported tokens in capitals",
-    )
-    .injects(SERVE_FIRST_TOKEN)
-    .when_at(FEE_TOKEN, |view| view.pays_in(|token| is_in_capitals(token) && !view.supports(token))),
+    fault(UNSUPPORTED, "unsupported-token-in-capitals-served", "serves unsupported tokens in capitals")
+        .when(|view| view.pays_in(|token| is_in_capitals(token) && !view.supports(token))),
     Fault::new("sponsor.erc20-result", "checksum-fee-token-refused", "refuses fee tokens with capitals")
         .refuses(|view| view.pays_in(|token| view.supports(token) && token != token.to_lowercase()))
         .depends_on(FEE_TOKEN),

@@ -15,6 +15,9 @@ const INPUTS: Fault =
 const FAVOUR: Fault = Fault::breaking(INPUTS.clause)
     .on_result(|_, result| replace_refusal(result, SOME_DATA))
     .also(&[REFUSED.clause]);
+/// The first decision is repeated.
+const KEPT: Fault =
+    REFUSED.when(is_sponsor_call).also(&[SPONSORED.clause, INPUTS.clause]).depends_on_others();
 const BY_EXPIRY: Fault = INPUTS.depends_on("/params/1/expiryDuration");
 
 /// The other clauses that a wrong refusal breaks.
@@ -92,21 +95,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| is_sponsor_call(view) && view.calculates(false)),
     fault(FAVOUR, "decision-favours-long-expiry", "sponsors refused senders with a long expiry")
         .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300.0)),
-    fault(REFUSED, "decision-cached-by-nonce", "repeats its first decision for the same nonce")
-        .on_result(|view, result| repeat_decision(view, result, text_of(&view.operation()["nonce"])))
-        .when(is_sponsor_call)
-        .also(&[SPONSORED.clause, INPUTS.clause])
-        .depends_on_others(),
+    fault(KEPT, "decision-cached-by-nonce", "repeats its first decision for the same nonce")
+        .on_result(|view, result| repeat_decision(view, result, text_of(&view.operation()["nonce"]))),
     fault(INPUTS, "decision-cached-by-id", "repeats its first decision for the same id")
         .on_result(|view, result| repeat_decision(view, result, view.id().to_string()))
         .when(is_sponsor_call)
         .also(BOTH)
         .depends_on_others(),
-    fault(REFUSED, "decision-cached-by-call-data", "repeats its first decision for the same call data")
-        .on_result(|view, result| repeat_decision(view, result, text_of(&view.operation()["callData"])))
-        .when(is_sponsor_call)
-        .also(&[SPONSORED.clause, INPUTS.clause])
-        .depends_on_others(),
+    fault(KEPT, "decision-cached-by-call-data", "repeats its first decision for the same call data")
+        .on_result(|view, result| repeat_decision(view, result, text_of(&view.operation()["callData"]))),
 ];
 
 const BOTH: &[&str] = &[SPONSORED.clause, REFUSED.clause, "request.json-notation"];

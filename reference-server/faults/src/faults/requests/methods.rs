@@ -12,7 +12,8 @@ const BOTH: Fault = Fault::breaking("endpoint.both-methods")
 const QUOTE_SPONSORED: Fault = Fault::breaking("quote.sponsored-result")
     .when(|view| view.is(kinds::QUOTE_SPONSORED))
     .also(SPONSORED_ROWS);
-const QUOTE_ERC20: Fault = Fault::breaking("quote.erc20-result");
+const QUOTE_ERC20: Fault =
+    Fault::breaking("quote.erc20-result").when(|view| view.is(kinds::QUOTE_ERC20)).also(QUOTE_ROWS);
 const SPONSORING: Fault = Fault::breaking("sponsor.sponsored-result");
 const SPONSOR_ERC20: Fault = Fault::breaking("sponsor.erc20-result");
 const MODE_SERVED: Fault =
@@ -35,13 +36,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.is_one_in(25))
         .also(&["error.unsupported-quote-is-none", "request.*"]),
     fault(QUOTE_ERC20, "token-quote-sponsored", "answers quotes in token mode with a sponsorship")
-        .injects(TO_SPONSORED)
-        .when(|view| view.is(kinds::QUOTE_ERC20))
-        .also(QUOTE_ROWS),
+        .injects(TO_SPONSORED),
     fault(QUOTE_ERC20, "token-quote-empty", "answers quotes in token mode with an empty object")
-        .injects(EMPTY)
-        .when(|view| view.is(kinds::QUOTE_ERC20))
-        .also(QUOTE_ROWS),
+        .injects(EMPTY),
     fault(SPONSORING, "sponsoring-refused", "refuses to sponsor in sponsored mode")
         .refuses(|view| view.is(kinds::SPONSOR_SPONSORED))
         .also(&["error.refusal-is-none"]),

@@ -11,7 +11,7 @@ use crate::injection::{
 };
 
 const MODE: Fault = Fault::breaking("request.mode-mandatory");
-const ABSENT: Fault = Fault::breaking("error.token-absent");
+const ABSENT: Fault = Fault::breaking("error.token-absent").injects(SERVE_FIRST_TOKEN);
 const ABSENT_BY_TOKEN: Fault = ABSENT.depends_on(FEE_TOKEN);
 const OTHER: Fault = Fault::breaking("error.token-unsupported").injects(SERVE_FIRST_TOKEN);
 const OTHER_BY_TOKEN: Fault = OTHER.depends_on(FEE_TOKEN);
@@ -27,23 +27,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_request(|_, request| request["params"][1]["mode"] = "ERC20".into())
         .when(|view| is_sponsor_without_mode(view) && view.token_info().get("feeTokenAddress").is_some()),
     fault(ABSENT_BY_TOKEN, "absent-token-served", "uses the first supported token when none is named")
-        .injects(SERVE_FIRST_TOKEN)
         .when(|view| view.omits_fee_token()),
     fault(ABSENT_BY_TOKEN, "absent-token-gets-0x", "answers with 0x when no token is named")
         .on_answer(|_, answer| pay_nothing(answer))
         .when(|view| view.omits_fee_token())
         .also(PAYS_NOTHING),
     fault(ABSENT, "absent-token-info-served", "uses the first supported token when there is no tokenInfo")
-        .injects(SERVE_FIRST_TOKEN)
         .when_at("/params/1/tokenInfo", |view| view.omits_fee_token() && view.omits("tokenInfo")),
     fault(ABSENT_BY_TOKEN, "null-token-served", "uses the first supported token when the token is null")
-        .injects(SERVE_FIRST_TOKEN)
         .when(|view| {
             view.is(kinds::SPONSOR_ERC20)
                 && view.token_info().get("feeTokenAddress").is_some_and(Value::is_null)
         }),
     fault(ABSENT_BY_TOKEN, "empty-token-served", "uses the first supported token when the token is empty")
-        .injects(SERVE_FIRST_TOKEN)
         .when(|view| view.pays_in(str::is_empty)),
     fault(ABSENT, "preferred-token-for-absent", "uses preferredToken when feeTokenAddress is missing")
         .on_request(|view, request| {
