@@ -59,10 +59,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         .on_http(|_, response| ask_to_retry(response, 429, "0", ""))
         .when(|view| view.is_one_in(50)),
     variant("too-many-requests-answered", "answers 1 of 50 requests with status 429 and a JSON-RPC error")
-        .on_http(|_, response| {
-            ask_to_retry(response, 429, "0", BUSY);
-            response.content_type = Some("application/json");
-        })
+        .on_http(|_, response| ask_to_retry(response, 429, "0", BUSY))
         .when(|view| view.is_one_in(50)),
     variant("token-bucket", "takes 2,000 requests a second, 200 at once, and answers 429 to more").on_http(
         |view, response| {
@@ -80,19 +77,13 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         }),
     variant("unavailable-answered", "answers 1 of 200 requests with status 503 and a JSON-RPC error")
-        .on_http(|_, response| {
-            ask_to_retry(response, 503, "0", BUSY);
-            response.content_type = Some("application/json");
-        })
+        .on_http(|_, response| ask_to_retry(response, 503, "0", BUSY))
         .when(|view| view.is_one_in(200)),
     variant("slow-at-first", "takes 100 ms for its first answer, as while it connects to its node")
         .on_http(|_, response| response.delay = Duration::from_millis(100))
         .when(|view| view.memory.count() == 1),
     variant("unavailable", "answers 1 of 200 requests with status 503 and retry-after 1")
-        .on_http(|_, response| {
-            ask_to_retry(response, 503, "1", "<html><body>come back</body></html>");
-            response.content_type = Some("text/html");
-        })
+        .on_http(|_, response| ask_to_retry(response, 503, "1", "<html><body>come back</body></html>"))
         .when(|view| view.is_one_in(200)),
     variant("service-starting", "answers the first 3 requests with status 503, as while it starts")
         .on_http(|_, response| ask_to_retry(response, 503, "0", ""))
@@ -186,11 +177,15 @@ fn refuse_origin(view: &RequestView<'_>, response: &mut WireResponse, status: u1
     response.replace(status, "application/json", view.error_answer(-32003, "origin not allowed"));
 }
 
-/// Replaces the response by a request to retry after this many seconds.
+/// Replaces the response by a request to retry after this many seconds: without a body, with JSON or with a page.
 fn ask_to_retry(response: &mut WireResponse, status: u16, seconds: &'static str, body: &str) {
     response.status = status;
     response.headers.push(("retry-after", seconds));
-    response.content_type = None;
+    response.content_type = match body.as_bytes() {
+        [] => None,
+        [b'{', ..] => Some("application/json"),
+        _ => Some("text/html"),
+    };
     response.body = (!body.is_empty()).then(|| body.as_bytes().to_vec());
     response.has_result = false;
 }
