@@ -133,15 +133,14 @@ fn answered_id(request: &Value) -> &Value {
 }
 
 fn call(request: &Value, response: Option<&Value>) -> Call {
-    let (method, label) = match request.get("method").and_then(Value::as_str) {
-        Some(name) => match ServedMethod::find(name) {
-            Some(method) => (method.name.into(), method.name),
-            None => {
-                let name: String = name.chars().take(LONGEST_NAME).collect();
-                // In quotes, and with control characters escaped: clients choose it.
-                (format!("{name:?}").into(), "other")
-            }
-        },
+    let named = request.get("method").and_then(Value::as_str);
+    let (method, label) = match named.map(|name| (name, ServedMethod::find(name))) {
+        Some((_, Some(method))) => (method.name.into(), method.name),
+        Some((name, None)) => {
+            let name: String = name.chars().take(LONGEST_NAME).collect();
+            // In quotes, and with control characters escaped: clients choose it.
+            (format!("{name:?}").into(), "other")
+        }
         None => (NONE.into(), NONE),
     };
     let mode = pair_of(request).map_or(NONE, |pair| Mode::of(pair).into_str());
