@@ -294,7 +294,7 @@ fn answers_of_a_gateway_leave_a_run_incomplete() {
     assert_eq!(code, 4, "{out}{err}");
     assert!(out.contains("HTTP 502, and no answer of the service"), "{out}");
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (_, example) = out.split_once("; such as").expect("a request that was not judged");
+    let (_, example) = out.split_once("; for example").expect("a request that was not judged");
     assert!(example.contains(r#"{"jsonrpc":"#), "{out}");
 }
 

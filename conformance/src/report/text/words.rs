@@ -58,7 +58,10 @@ pub(crate) fn limits(report: &Report) -> Vec<(&'static str, String)> {
         let (groups, request) =
             (count(unjudged.groups as u128, "group"), cut(&unjudged.request, LONGEST_MESSAGE));
         let with = if unjudged.label.is_empty() { "" } else { " with " };
-        ("not judged", format!("{groups}: {}; such as{with}{}: {request}", unjudged.reason, unjudged.label))
+        (
+            "not judged",
+            format!("{groups}: {}; for example{with}{}: {request}", unjudged.reason, unjudged.label),
+        )
     });
     let all = warnings.chain(skipped).chain(cut_short).chain(unjudged);
     all.map(|(title, text)| (title, escape_controls(&text))).collect()
