@@ -8,7 +8,7 @@ use paymaster_engine::{
     diagnosis::{
         cause::{Cause, CauseKind},
         finding::without_indices,
-        sentence::{self, Shown},
+        sentence::Shown,
     },
     json::pointer::encloses,
     rules::Rule,
@@ -128,7 +128,7 @@ pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
             let kind = |cause: &Cause| if shows == Shown::Alike { CauseKind::Answers } else { cause.kind() };
             NamedDefect {
                 headline: defect.headline(findings),
-                cause: cause.map(|cause| sentence::explanation(cause, shows)).unwrap_or_default(),
+                cause: cause.and_then(|_| defect.cause_in_words(findings)).unwrap_or_default(),
                 kind: cause.map(kind),
                 members: cause.map(named).unwrap_or_default(),
                 rules: defect.rules(findings).len(),

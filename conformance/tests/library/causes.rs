@@ -21,7 +21,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("id-missing-in-errors", "every error"),
     ("quote-mode-lower-case", "every"),
     ("refused-gets-data-now-and-then", "tries with the same requests"),
-    ("id-through-double", "every request with id 9007199254740993"),
+    ("id-through-double", "wrong with id 9007199254740993, right with id 9007199254740994"),
     ("jsonrpc-not-echoed", "wrong with jsonrpc \"2.0\", right with jsonrpc \"2.0.0\""),
     ("decision-by-earlier-request", "only after the same request"),
     ("decision-by-earlier-sender", "only after 3 requests with the same sender"),
@@ -47,7 +47,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("data-kept-by-nonce", "after a request with the same nonce"),
     ("token-data-of-any-token", "every answer of pm_sponsorUserOperation in mode ERC20"),
     ("batch-refused", "every answer"),
-    ("erc-7677: gas-limit-decimal", "in EntryPoint 0.7, 0.8 and 0.9 that the rule judges"),
+    ("erc-7677: gas-limit-decimal", "every answer of 5 of 8 kinds of calls that the rule judges"),
     ("erc-7677: one-entry-point-throttled", "every request of "),
     (
         "erc-7677: zero-entry-point-as-default",

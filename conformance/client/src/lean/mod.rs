@@ -279,10 +279,11 @@ async fn converse(
 ) -> Step {
     // TLS keeps what it has encrypted until it is flushed.
     let is_sent = stream.write_all(request).await.is_ok() && stream.flush().await.is_ok();
-    while is_sent {
+    loop {
         received.reserve(READ);
-        if !matches!(stream.read_buf(received).await, Ok(1..)) {
-            break;
+        if !is_sent || !matches!(stream.read_buf(received).await, Ok(1..)) {
+            let is_closed = *is_reused && received.is_empty();
+            return if is_closed { Step::Closed } else { Step::Unusual { is_sent } };
         }
         let plain = match known_head(known, received) {
             HeadReading::Partial => continue,
@@ -298,7 +299,6 @@ async fn converse(
             Ordering::Greater => return Step::Unusual { is_sent },
         }
     }
-    if *is_reused && received.is_empty() { Step::Closed } else { Step::Unusual { is_sent } }
 }
 
 /// Reads the head of a response, or recognizes the one before.

@@ -62,7 +62,8 @@ fn unjudged_answers_are_counted_by_reason() {
     assert!(!look(&mut answers, &[gateway(), too_large()]), "it is not judged, for one reason");
     assert!(look(&mut answers, &[gateway(), gateway(), fine()]));
     let mut other = Unjudged::default();
-    assert!(look(&mut other, &[gateway()]));
+    let shorter = CALL.replace("300", "60");
+    assert!(look(&mut other, &[exchange(&shorter, Ok((502, "<html>")))]));
     // A gateway may reject a request beyond the tables.
     assert!(look(&mut other, &[exchange("{}", Ok((502, "")))]));
     assert!(!look(&mut other, &[too_large()]));
@@ -74,7 +75,11 @@ fn unjudged_answers_are_counted_by_reason() {
         panic!("{reasons:?}");
     };
     assert_eq!((by_gateway.groups, too_large.groups), (2, 3));
-    assert_eq!((&*by_gateway.request, &*too_large.request), ("{}", CALL), "the shortest request of each");
+    assert_eq!(
+        (&*by_gateway.request, &*too_large.request),
+        (&*shorter, CALL),
+        "the shortest request of each"
+    );
     assert_eq!(theirs, "HTTP 502, and no answer of the service");
     assert!(ours.ends_with("more than we read"), "{ours}");
     let mut denied = Access::default();
