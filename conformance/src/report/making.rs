@@ -14,8 +14,12 @@ use paymaster_engine::{
         sentence::{self, Shown},
     },
     rules::{Check, shown},
-    session::{recheck::Original, recorded::RECORDED, unjudged::UnjudgedGroups},
-    verdict::{conclusion::Verdict, known::EntryOutcome, summary::RuleOutcome},
+    session::{recheck::Original, recorded::RECORDED},
+    verdict::{
+        conclusion::Verdict,
+        known::EntryOutcome,
+        summary::{RuleOutcome, UnjudgedGroups},
+    },
 };
 use paymaster_exchange::{Exchange, HeaderSet};
 use paymaster_schemas::{Basis, Kind, member_validator};

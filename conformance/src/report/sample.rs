@@ -21,11 +21,11 @@ use paymaster_engine::{
     },
     knowledge::Knowledge,
     rules::{Violation, missing_line},
-    session::{recorded::RECORDED, unjudged::UnjudgedGroups},
+    session::recorded::RECORDED,
     verdict::{
         conclusion::{Conclusion, Strictness, Verdict},
         known::{self, EntryState},
-        summary::{Contradiction, Reached, Recorded, RuleOutcome, Summary},
+        summary::{Contradiction, Reached, Recorded, RuleOutcome, Summary, UnjudgedGroups},
     },
 };
 use paymaster_exchange::{Body, Exchange, Failure, Response};

@@ -15,8 +15,11 @@ use paymaster_conformance::{
 };
 use paymaster_engine::{
     rules::Check,
-    session::{recorded::RecordedSession, unjudged::UnjudgedGroups},
-    verdict::conclusion::{Conclusion, Strictness, Verdict},
+    session::recorded::RecordedSession,
+    verdict::{
+        conclusion::{Conclusion, Strictness, Verdict},
+        summary::UnjudgedGroups,
+    },
 };
 use paymaster_exchange::{Exchange, Response};
 use paymaster_fee_quote::{

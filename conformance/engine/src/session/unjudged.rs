@@ -8,6 +8,7 @@ use crate::{
     cases::case::Member,
     rules::View,
     session::{access::Access, unserved::without_answer},
+    verdict::summary::UnjudgedGroups,
 };
 
 /// Why a group is not judged.
@@ -21,26 +22,6 @@ enum Reason {
     Gateway(u16),
     /// What may have come from load did not come again, in words.
     Unconfirmed(String),
-}
-
-/// Groups that are not judged for one reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnjudgedGroups {
-    /// How many.
-    pub groups: usize,
-    /// The shortest request for which they are not judged; of several the first in the alphabet.
-    pub request: String,
-    /// What is different about that request, for people; empty where nothing is.
-    pub label: String,
-}
-
-impl UnjudgedGroups {
-    fn merge(&mut self, other: Self) {
-        self.groups += other.groups;
-        if (other.request.len(), &other.request) < (self.request.len(), &self.request) {
-            (self.request, self.label) = (other.request, other.label);
-        }
-    }
 }
 
 /// The groups that are not judged.

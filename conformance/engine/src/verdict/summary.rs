@@ -14,12 +14,32 @@ use crate::{
     },
     message::answer::Answer,
     rules::{MissingLine, Rule, observers::Observations},
-    session::unjudged::UnjudgedGroups,
     verdict::{
         conclusion::{Conclusion, Verdict},
         known,
     },
 };
+
+/// Groups that are not judged for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnjudgedGroups {
+    /// How many.
+    pub groups: usize,
+    /// The shortest request for which they are not judged; of several the first in the alphabet.
+    pub request: String,
+    /// What is different about that request, for people; empty where nothing is.
+    pub label: String,
+}
+
+impl UnjudgedGroups {
+    /// Adds those of another part of the run.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.groups += other.groups;
+        if (other.request.len(), &other.request) < (self.request.len(), &self.request) {
+            (self.request, self.label) = (other.request, other.label);
+        }
+    }
+}
 
 /// The outcome of one rule.
 #[derive(Clone, Debug)]

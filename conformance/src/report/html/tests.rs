@@ -1,5 +1,5 @@
 use crate::report::{document::page, sample};
-use paymaster_engine::{rules::Violation, session::unjudged::UnjudgedGroups};
+use paymaster_engine::{rules::Violation, verdict::summary::UnjudgedGroups};
 
 #[test]
 fn the_page_shows_what_is_broken_and_how_to_repeat_it() {

@@ -6,8 +6,9 @@ use paymaster_engine::{
     session::{
         access::Access,
         recheck::{Original, Recheck, Replayed},
-        unjudged::{Unjudged, UnjudgedGroups},
+        unjudged::Unjudged,
     },
+    verdict::summary::UnjudgedGroups,
 };
 use paymaster_fee_quote::target::{
     context::Context,
