@@ -421,8 +421,10 @@ fn cut_between_words(text: &str, longest: usize) -> String {
     let (start, end) =
         (to.map_or(start, |place| &start[..=place]), from.map_or(end, |place| &end[place + 1..]));
     // A value that was cut before says how long it is.
-    let inner = text.trim_end_matches(')');
-    match text.rfind('(').filter(|_| inner.ends_with(" bytes") || inner.ends_with(" characters")) {
+    let is_measured = |measure: &str| [" bytes", " characters"].iter().any(|unit| measure.ends_with(unit));
+    let measured =
+        text.strip_suffix(')').map(|text| text.trim_end_matches(')')).filter(|text| is_measured(text));
+    match measured.and_then(|text| text.rfind('(')) {
         Some(measure) => format!("{start}… {}", &text[measure..]),
         None => format!("{start}…{end} ({length} characters)"),
     }

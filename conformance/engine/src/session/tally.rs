@@ -221,7 +221,7 @@ impl Tally {
         rules
             .into_iter()
             .flat_map(|(_, count)| count.examples.all())
-            .filter(|example| known.insert(example.group.number))
+            .filter(|example| known.insert((example.group.number, example.member)))
             .cloned()
             .collect()
     }

@@ -72,16 +72,14 @@ impl Unjudged {
     pub fn in_words(self, access: &Access) -> (BTreeMap<String, UnjudgedGroups>, bool) {
         let (mut all, mut is_incomplete) = (BTreeMap::new(), false);
         for (reason, groups) in self.0 {
-            is_incomplete |= !matches!(reason, Reason::NotSent(_) | Reason::Gateway(_));
+            let is_sent = !matches!(reason, Reason::NotSent(_));
             let words = match reason {
                 Reason::NotSent(what) | Reason::Unconfirmed(what) => what,
                 Reason::TooLarge(what) => format!("{what}: more than we read"),
                 Reason::Gateway(_) if access.denied().is_some() => continue,
-                Reason::Gateway(status) => {
-                    is_incomplete = true;
-                    access.outcomes.described(&without_answer(status))
-                }
+                Reason::Gateway(status) => access.outcomes.described(&without_answer(status)),
             };
+            is_incomplete |= is_sent;
             add(&mut all, words, groups);
         }
         (all, is_incomplete)
