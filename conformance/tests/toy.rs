@@ -33,7 +33,7 @@ use paymaster_engine::{
     message::request::{Call, Called},
     rules::{Advice, MissingLine, Report, Rule, View, answer_form},
     session::{access::Access, recheck::Original},
-    specification::{Places, Specification},
+    specification::{Page, Places, Specification},
     spending::SpendingLimits,
 };
 use paymaster_exchange::Exchange;
@@ -54,6 +54,7 @@ static DEFINITION: Definition = Definition {
             name: "toy-request",
             id: "https://paymaster.example/schemas/toy-request.schema.json",
             section: "1",
+            folder: "toy",
             text: r#"{
                 "type": "object",
                 "required": ["jsonrpc", "id", "method", "params"],
@@ -74,6 +75,7 @@ static DEFINITION: Definition = Definition {
             name: "toy-order",
             id: "https://paymaster.example/schemas/toy-order.schema.json",
             section: "1",
+            folder: "toy",
             text: r#"{
                 "type": "object",
                 "required": ["price", "pieces"],
@@ -88,6 +90,7 @@ static DEFINITION: Definition = Definition {
             name: "toy-result",
             id: "https://paymaster.example/schemas/toy-result.schema.json",
             section: "1",
+            folder: "toy",
             text: r#"{
                 "type": "object",
                 "required": ["total", "pieces"],
@@ -96,6 +99,8 @@ static DEFINITION: Definition = Definition {
         },
     ],
     sections: &[Section { number: "1", title: "Orders", summary: "What an order costs." }],
+    readings: &[],
+    openrpc: "{}",
     clauses: &[shared::RESPONSES, CLAUSES],
 };
 
@@ -154,6 +159,11 @@ static TOY: Specification = Specification {
     template: "",
     survey: |_| Box::new(Nothing),
     profile_parts: &[],
+    page: Page {
+        introduction: "# The toy specification\n\n",
+        required: |_, _| "no".to_owned(),
+        ordinary_sizes: Vec::new,
+    },
     restore: |_| Ok(Arc::new(Nothing)),
     first_results: None,
     called: |envelope| {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::{Clause, Document, ERC_7677, FEE_QUOTE, Section, shared};
+use crate::{Clause, Document, ERC_7677, FEE_QUOTE, Reading, Section, shared};
 
 /// A specification as data. Names of documents and ids of clauses are unique among all specifications.
 #[derive(Debug)]
@@ -13,6 +13,10 @@ pub struct Definition {
     pub clauses: &'static [&'static [Clause]],
     /// Its sections, in order.
     pub sections: &'static [Section],
+    /// Its readings.
+    pub readings: &'static [Reading],
+    /// An OpenRPC 1.3 description of its methods, as JSON text. It refers to the documents by `$id`.
+    pub openrpc: &'static str,
 }
 
 impl Definition {
@@ -70,11 +74,24 @@ mod tests {
             let cited = definition
                 .clauses()
                 .map(|clause| (clause.id, clause.section))
+                .chain(definition.readings.iter().map(|reading| (reading.id, reading.section)))
                 .chain(definition.documents().map(|document| (document.name, document.section)));
             for (id, number) in cited {
                 assert!(definition.find_section(number).is_some(), "{id}: section {number}");
             }
             assert!(definition.sections.is_sorted_by_key(|section| Section::order(section.number)));
+        }
+    }
+
+    #[test]
+    fn every_reading_has_alternatives_and_a_reason() {
+        for definition in DEFINITIONS {
+            for (place, reading) in definition.readings.iter().enumerate() {
+                assert!(reading.alternatives.len() > 1, "{} leaves no choice", reading.id);
+                assert!(reading.why.len() > 20, "{} gives no reason", reading.id);
+                let before = &definition.readings[..place];
+                assert!(before.iter().all(|other| other.id != reading.id), "{} is listed twice", reading.id);
+            }
         }
     }
 

@@ -19,6 +19,15 @@ pub struct Document {
     pub section: &'static str,
     /// The JSON text.
     pub text: &'static str,
+    /// The folder of its specification, as `fee-quote`.
+    pub folder: &'static str,
+}
+
+impl Document {
+    /// The place of its file in the repository.
+    pub fn path(&self) -> String {
+        format!("schemas/{}/documents/{}.schema.json", self.folder, self.name)
+    }
 }
 
 /// A table of the documents in a folder: the folder, then name and section of each.
@@ -29,6 +38,7 @@ macro_rules! table {
             id: concat!("https://paymaster.example/schemas/", $name, ".schema.json"),
             section: $section,
             text: include_str!(concat!("../", $folder, "/documents/", $name, ".schema.json")),
+            folder: $folder,
         }),*]
     };
 }

@@ -6,8 +6,13 @@ mod sections;
 use crate::{Definition, Document, documents::table};
 
 /// ERC-7677 with user operations of EntryPoint 0.6 to 0.9.
-pub static ERC_7677: Definition =
-    Definition { documents: DOCUMENTS, clauses: clauses::CLAUSES, sections: sections::SECTIONS };
+pub static ERC_7677: Definition = Definition {
+    documents: DOCUMENTS,
+    clauses: clauses::CLAUSES,
+    sections: sections::SECTIONS,
+    readings: &[],
+    openrpc: include_str!("../erc-7677/openrpc.json"),
+};
 
 /// The forms first, then the objects, then the entry points.
 const DOCUMENTS: &[Document] = table! {

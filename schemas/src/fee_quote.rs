@@ -2,6 +2,7 @@
 
 mod clauses;
 mod names;
+mod readings;
 mod sections;
 
 pub use names::{Mode, kinds};
@@ -9,8 +10,13 @@ pub use names::{Mode, kinds};
 use crate::{Definition, Document, documents::table};
 
 /// The Paymaster JSON-RPC Service Specification.
-pub static FEE_QUOTE: Definition =
-    Definition { documents: DOCUMENTS, clauses: clauses::CLAUSES, sections: sections::SECTIONS };
+pub static FEE_QUOTE: Definition = Definition {
+    documents: DOCUMENTS,
+    clauses: clauses::CLAUSES,
+    sections: sections::SECTIONS,
+    readings: readings::READINGS,
+    openrpc: include_str!("../fee-quote/openrpc.json"),
+};
 
 /// The forms first, then the tables, then the entry points.
 const DOCUMENTS: &[Document] = table! {

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use paymaster_schemas::{Definition, Kind};
+use paymaster_schemas::{Definition, Document, Kind};
 use serde_json::Value;
 
 use crate::{
@@ -34,7 +34,7 @@ pub struct Specification {
     pub version: &'static str,
     /// Where it is published.
     pub published: &'static str,
-    /// Its documents, clauses and sections.
+    /// Its documents, clauses, sections and readings.
     pub definition: &'static Definition,
     /// The kinds of its calls, in the order of its sections.
     pub kinds: &'static [Kind],
@@ -58,6 +58,8 @@ pub struct Specification {
     pub survey: fn(u64) -> Box<dyn Survey>,
     /// Parts of a whole profile. A lawful server is accused with none of them.
     pub profile_parts: &'static [ProfilePart],
+    /// What its page says beside sections, tables, clauses and readings.
+    pub page: Page,
     /// Reads what [`Knowledge::saved`] wrote.
     pub restore: fn(&Value) -> Result<Arc<dyn Knowledge>, serde_json::Error>,
     /// The kind of call whose first results later ones are compared with, and the knowledge with such results as the first; none where nothing
@@ -144,6 +146,17 @@ impl ProfilePart {
     pub const fn adding_operation(self) -> Self {
         Self { adds_operation: true, ..self }
     }
+}
+
+/// What the page of a specification says beside its sections, tables, clauses and readings.
+#[derive(Debug)]
+pub struct Page {
+    /// The beginning of the page, with its title, in Markdown.
+    pub introduction: &'static str,
+    /// When a member of a document must be present, where the document itself does not say it.
+    pub required: fn(&Document, &str) -> String,
+    /// What of a request of more than ordinary size may be refused, and why that size is the ordinary one.
+    pub ordinary_sizes: fn() -> Vec<(String, &'static str)>,
 }
 
 /// Places of a request, as JSON pointers.
@@ -284,6 +297,7 @@ pub(crate) static SAMPLE: Specification = Specification {
     template: "",
     survey: |_| unimplemented!("the tests know no target"),
     profile_parts: &[],
+    page: Page { introduction: "", required: |_, _| String::new(), ordinary_sizes: Vec::new },
     restore: |_| Err(serde::de::Error::custom("the tests know no target")),
     first_results: None,
     called: |_| Called::Unknown,

@@ -343,7 +343,12 @@ impl Maker<'_> {
                         .iter()
                         .map(|link| Link { findings: link.findings, reason: link.kinship.into_str().into() })
                         .collect(),
-                    cause: made.details.cause.clone(),
+                    cause: made
+                        .details
+                        .cause
+                        .clone()
+                        .zip(defect.explanation(&summary.findings))
+                        .map(|(cause, of_all_kinds)| Cause { text: self.text(&of_all_kinds), ..cause }),
                     contrast: made.details.contrast.clone(),
                     number,
                     label: match number.checked_sub(number_of_failing) {
@@ -437,7 +442,10 @@ fn otherwise_written(value: &Value) -> Option<Value> {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use paymaster_engine::verdict::summary::{Contradiction, Recorded, Refusal, Summary};
+    use paymaster_engine::{
+        diagnosis::cause::WrongAnswers,
+        verdict::summary::{Contradiction, Recorded, Refusal, Summary},
+    };
     use paymaster_schemas::kinds;
     use paymaster_settings::{Paint, output::document::terminal::Lines};
     use serde_json::json;
@@ -604,6 +612,38 @@ mod tests {
         for text in texts {
             assert!(!text.contains(CANARY), "{text}");
         }
+    }
+
+    #[test]
+    fn the_cause_of_a_defect_names_every_kind_of_call_for_which_it_was_found() {
+        let mut sample = sample::violations();
+        let Summary { findings, defects, .. } = &mut sample.summary;
+        findings.truncate(1);
+        findings.push(findings[0].clone());
+        for (finding, pair) in findings.iter_mut().zip([kinds::QUOTE_ERC20, kinds::SPONSOR_ERC20]) {
+            finding.pair = Some(pair);
+            finding.cause = Some(EngineCause::Every { pair: Some(pair), answers: WrongAnswers::All });
+        }
+        *defects = vec![EngineDefect { findings: vec![0, 1], links: Vec::new() }];
+        let defect = serde_json::to_value(&sample.report().defects[0]).unwrap();
+        let text = defect["cause"]["text"].as_str().unwrap_or_default();
+        assert!(
+            [kinds::QUOTE_ERC20, kinds::SPONSOR_ERC20].iter().all(|kind| text.contains(kind.method)),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_extent_of_a_defect_tells_rules_that_fail_from_those_that_warn() {
+        let report = sample::violations().report();
+        let extent = |rules: &[&str]| {
+            let rules = rules.iter().map(|rule| (*rule).to_owned()).collect();
+            report.extent(&Defect { rules, ..report.defects[0].clone() })
+        };
+        let (fails, warns) = ("quote-result.feeQuotes", "interoperability.mode-member");
+        assert_eq!(extent(&[fails]), "breaks 1 rule");
+        assert_eq!(extent(&[fails, warns]), "breaks 1 rule, and 1 that only warns");
+        assert_eq!(extent(&[warns, warns]), "breaks 2 rules that only warn");
     }
 
     #[test]

@@ -64,6 +64,12 @@ impl Defect {
         sentence::cause_of(shown, &self.pairs(shown, findings))
     }
 
+    /// Its cause in words alone, without how much of the run it was checked against.
+    pub fn explanation(&self, findings: &[Finding]) -> Option<String> {
+        let shown = self.shown(findings)?;
+        sentence::explained(shown, &self.pairs(shown, findings))
+    }
+
     /// The methods and modes for which it was found.
     fn pairs(&self, shown: &Finding, findings: &[Finding]) -> BTreeSet<Option<Kind>> {
         let every = |finding: &Finding| match finding.cause {

@@ -130,14 +130,18 @@ pub fn passing_condition(cause: &Cause) -> String {
     }
 }
 
+/// The cause of a finding as [`explanation`], for all of `pairs`, the methods and modes for which it was found; none where none was found.
+pub(super) fn explained(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> Option<String> {
+    finding.cause.as_ref().map(|cause| match cause {
+        Cause::Every { pair: Some(_), answers } => every(*answers, &subject(pairs, finding)),
+        cause => explanation(cause, Shown::by(finding)),
+    })
+}
+
 /// The cause of a finding, and how much of a long run it was checked against. Where none was found, how many requests show the
 /// violation; none where that was not counted. `pairs` are the methods and modes for which it was found.
 pub fn cause_of(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> Option<String> {
-    let cause = finding.cause.as_ref().map(|cause| match cause {
-        Cause::Every { pair: Some(_), answers } => every(*answers, &subject(pairs, finding)),
-        cause => explanation(cause, Shown::by(finding)),
-    });
-    match (cause, finding.share) {
+    match (explained(finding, pairs), finding.share) {
         (Some(cause), Some(share)) if share.judged < share.all => {
             Some(format!("{cause}; checked against {} of {} requests of this kind", share.judged, share.all))
         }

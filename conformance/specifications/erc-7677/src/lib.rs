@@ -24,7 +24,7 @@ use paymaster_engine::{
     generate::shrink::Change,
     message::request::Call,
     rules::{answer_form, batches, errors, http, json_rpc},
-    specification::{DecidingValues, Places, Specification},
+    specification::{DecidingValues, Page, Places, Specification},
     spending::Wei,
 };
 use paymaster_ethereum::{EntryPointVersion, most_cost};
@@ -35,7 +35,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{CallParts, DATA, DATA_07, KINDS, STUB_07, is_06},
     rules::results::Shape,
-    target::{Target, other_method},
+    target::{ORDINARY_SIZES, Target, other_method},
 };
 
 /// ERC-7677: Paymaster Web Service Capability.
@@ -92,6 +92,13 @@ pub static SPECIFICATION: Specification = Specification {
     template: include_str!("template.toml"),
     survey: |seed| Box::new(survey::Survey::new(seed)),
     profile_parts: profile_parts::PARTS,
+    page: Page {
+        introduction: INTRODUCTION,
+        required: |_, _| "no".to_owned(),
+        ordinary_sizes: || {
+            ORDINARY_SIZES.iter().map(|(bound, reason)| ((*bound).to_owned(), *reason)).collect()
+        },
+    },
     restore: |saved| Ok(Arc::new(Target::deserialize(saved)?)),
     first_results: None,
     called: kinds::called,
@@ -129,6 +136,20 @@ pub static SPECIFICATION: Specification = Specification {
 
 const OF_06: &str = "a result of EntryPoint 0.6";
 const OF_07: &str = "a result of EntryPoint 0.7 and later";
+
+const INTRODUCTION: &str = "# ERC-7677
+
+This page describes, in our own words, the second specification that `paymaster-conformance` tests: ERC-7677, a paymaster web service with two
+JSON-RPC methods, `pm_getPaymasterStubData` and `pm_getPaymasterData`, for user operations of EntryPoint 0.6 to 0.9. The ERC is short; its status
+is Review. The numbers of the sections are ours.
+
+| word | meaning |
+|---|---|
+| stub | the result of `pm_getPaymasterStubData`, which the wallet uses to estimate gas |
+| data | the result of `pm_getPaymasterData`, which the wallet sends |
+| paymaster members | `paymasterAndData` of EntryPoint 0.6; `paymaster`, `paymasterData` and the two gas limits of 0.7 and later |
+
+";
 
 fn sort_of_result(result: &Value) -> Option<&'static str> {
     match Shape::of(result) {

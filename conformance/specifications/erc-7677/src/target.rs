@@ -80,8 +80,13 @@ const LONGEST_SIGNATURE: usize = 2 + 2 * 512;
 /// The block gas limit of large chains.
 const MOST_GAS: u64 = 30_000_000;
 
-/// What of a request of more than ordinary size may be refused.
-pub const BOUNDS: [&str; 4] = [LONG_CALL_DATA, LONG_ID, LARGE_ID, LARGE_GAS];
+/// The bounds of ordinary size, with their reasons.
+pub(crate) const ORDINARY_SIZES: [(&str, &str); 4] = [
+    (LONG_CALL_DATA, "a batch of a dozen token transfers takes about 2 KiB"),
+    (LONG_ID, "clients send counters, times and UUIDs"),
+    (LARGE_ID, "clients send counters and times"),
+    (LARGE_GAS, "the gas limit of a block"),
+];
 const LONG_CALL_DATA: &str = "call data or code of a new account of more than 4096 bytes";
 const LONG_ID: &str = "a text as id of more than 64 characters, or not in printable ASCII";
 const LARGE_ID: &str = "a number as id that is negative, has a fraction, or is above 2^53";

@@ -11,6 +11,7 @@ pub mod lines;
 mod load;
 pub mod observers;
 pub mod on_chain;
+mod page;
 mod profile_parts;
 pub mod relations;
 pub mod rules;
@@ -91,6 +92,7 @@ pub static SPECIFICATION: Specification = Specification {
     template: include_str!("template.toml"),
     survey: |seed| Box::new(Survey::new(seed)),
     profile_parts: profile_parts::PARTS,
+    page: page::PAGE,
     restore: |saved| Ok(Arc::new(Context::deserialize(saved)?)),
     first_results: Some((kinds::QUOTE_ERC20, |knowledge, results| {
         Arc::new(Context::of(knowledge).with_first_quotes(results))

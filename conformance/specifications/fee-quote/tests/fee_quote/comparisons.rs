@@ -110,6 +110,10 @@ fn a_call_gets_in_a_batch_what_it_gets_alone() {
     assert_eq!(outcome([ANSWER, NO], [ANSWER, NO, &other_data]), (3, Vec::new()));
     assert_eq!(outcome([ANSWER, NO], [NO, NO, ANSWER]), (2, vec![0]));
     assert_eq!(outcome([ANSWER, NO], [ANSWER, ANSWER, ANSWER]), (2, vec![0]));
+    // An error in a batch keeps the rules of single errors, as the error alone does.
+    let with_result = NO.replace("\"error\":", "\"result\":null,\"error\":");
+    assert_eq!(outcome([ANSWER, NO], [ANSWER, &with_result, ANSWER]), (2, vec![0]));
+    assert_eq!(outcome([ANSWER, &with_result], [ANSWER, &with_result, ANSWER]), (3, Vec::new()));
     // A member of the other mode may be there, and empty.
     assert_eq!(outcome([ANSWER, NO], [&foreign, NO, &quotes]), (2, vec![0]));
     // Where the call alone is answered wrong already, the batch is not the reason.

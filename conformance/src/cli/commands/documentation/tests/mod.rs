@@ -1,7 +1,6 @@
 //! The generated pages of `docs/`: specification, clauses and rules, readings, codes, commands, profile. A test compares them with the files in
 //! the repository. As for snapshots, `INSTA_UPDATE=always` writes those that differ.
 
-mod readings;
 mod specification;
 
 use std::{collections::BTreeMap, env, fmt::Write as _, fs, path::Path};
@@ -9,12 +8,9 @@ use std::{collections::BTreeMap, env, fmt::Write as _, fs, path::Path};
 use clap::CommandFactory;
 use indexmap::IndexSet;
 use paymaster_engine::{rules::Rule, specification::Specification};
-use paymaster_erc_7677::target;
-use paymaster_fee_quote::target::ordinary::{BOUNDS, SizeLimits};
-use paymaster_schemas::{Basis, Clause, Section, sections::anchor};
+use paymaster_schemas::{Basis, Clause, Reading, Section, sections::anchor};
 use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, exit, settings::environment::variables};
 
-use self::readings::Reading;
 use super::{cost, how_judged};
 use crate::{
     cli::{args::Cli, commands::init::template, examples::EXAMPLES},
@@ -132,7 +128,7 @@ fn of_rule(rule: &Rule, needs: &IndexSet<&str>) -> String {
 
 fn dialect(of: &Specification) -> String {
     let mut text = include_str!("dialect.md").to_owned();
-    for reading in readings::of(of) {
+    for reading in of.definition.readings {
         let Reading { id, question, why, .. } = reading;
         let link = specification::link(reading.section, of);
         let (readings, default) =
@@ -175,24 +171,6 @@ fn commands() -> String {
 }
 
 fn profile(of: &Specification) -> String {
-    let sizes = ordinary_sizes(of).into_iter().map(|(size, reason)| format!("| {size} | {reason} |"));
+    let sizes = (of.page.ordinary_sizes)().into_iter().map(|(size, reason)| format!("| {size} | {reason} |"));
     include_str!("profile.md").replace("{file}", &template(of)).replace("{sizes}", &lines(sizes))
-}
-
-/// What of a request of more than ordinary size may be refused, and why that size is the ordinary one.
-fn ordinary_sizes(of: &Specification) -> Vec<(String, &'static str)> {
-    let reasons = [
-        "a batch of a dozen token transfers takes about 2 KiB",
-        "clients send counters, times and UUIDs",
-        "clients send counters and times",
-        "the gas limit of a block",
-    ];
-    match of.name {
-        "fee-quote" => {
-            let limits = SizeLimits::default();
-            BOUNDS.iter().map(|bound| (bound.in_words(&limits), bound.reason)).collect()
-        }
-        "erc-7677" => target::BOUNDS.map(str::to_owned).into_iter().zip(reasons).collect(),
-        _ => Vec::new(),
-    }
 }

@@ -1,27 +1,20 @@
 //! The page of a specification, `docs/specification.md` for the default one: every section with its tables, statements and open points, made from
 //! the sections, schema documents, clauses, readings and rules.
 
+use paymaster_engine::specification::Specification;
 use std::fmt::Write as _;
 
-use paymaster_engine::specification::Specification;
-use paymaster_fee_quote::tables;
 use paymaster_schemas::{
-    Basis, Clause, Document, Kind, Mode, Section, document, kinds, resolved, sections::anchor, shared,
+    Basis, Clause, Document, Kind, Reading, Section, document, resolved, sections::anchor,
 };
 use paymaster_settings::DEFAULT_SPECIFICATION;
 use serde_json::Value;
 
-use super::readings::{self, Reading};
 use crate::report::text::sections::page as file;
 
 /// The page.
 pub(super) fn page(of: &Specification) -> String {
-    let mut text = match of.name {
-        "fee-quote" => include_str!("specification-fee-quote.md"),
-        "erc-7677" => include_str!("specification-erc-7677.md"),
-        other => panic!("{other} has no introduction"),
-    }
-    .to_owned();
+    let mut text = of.page.introduction.to_owned();
     let sections = of.definition.sections;
     text.extend(sections.iter().map(|section| format!("- [{}](#{})\n", section.heading(), section.anchor())));
     let _ = writeln!(text, "- [{FORMS}](#{})", anchor(FORMS));
@@ -67,8 +60,7 @@ fn schema(name: &str) -> &'static Value {
 
 fn table(document: &Document, of: &Specification) -> String {
     let whole = schema(document.name);
-    let (name, path, title) =
-        (document.name, path(document, of), whole["title"].as_str().unwrap_or_default());
+    let (name, path, title) = (document.name, document.path(), whole["title"].as_str().unwrap_or_default());
     let mut text = format!(
         "\n{title}: [{name}.schema.json](../{path})\n\n| member | type | form | required | meaning |\n|---|---|---|---|---|\n"
     );
@@ -83,12 +75,6 @@ fn table(document: &Document, of: &Specification) -> String {
 /// The document that a schema refers to.
 fn referred(own: &Value) -> Option<&'static Document> {
     document(own["$ref"].as_str()?.strip_suffix(".schema.json")?)
-}
-
-/// The place of the file of a document in the repository.
-fn path(document: &Document, of: &Specification) -> String {
-    let folder = if shared::DOCUMENTS.contains(document) { "shared" } else { of.name };
-    format!("schemas/{folder}/documents/{}.schema.json", document.name)
 }
 
 fn type_of(own: &Value) -> String {
@@ -152,67 +138,7 @@ fn required(document: &Document, member: &str, of: &Specification) -> String {
     if one_of.contains(&member) {
         return format!("exactly one of {}", joined(one_of));
     }
-    if of.name == "fee-quote" { required_of_fee_quote(document, member) } else { "no".to_owned() }
-}
-
-/// A member of the mode object is required by the requests of some kinds only.
-fn required_of_fee_quote(document: &Document, member: &str) -> String {
-    let demanding: Vec<Kind> =
-        kinds::ALL.into_iter().filter(|pair| demands(*pair, document.name, member)).collect();
-    if demanding.len() == kinds::ALL.len() {
-        return "yes".to_owned();
-    }
-    if let [pair] = demanding.as_slice() {
-        let names = any_of(info(*pair));
-        if names.contains(&member) {
-            let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-            return format!("one of {} in {}", names.join(", "), called(*pair));
-        }
-    }
-    if !demanding.is_empty() {
-        let calls: Vec<String> = demanding.into_iter().map(called).collect();
-        return format!("in {}", calls.join(" and "));
-    }
-    let optional = kinds::ALL
-        .into_iter()
-        .find(|pair| document.name == "user-operation" && tables::is_optional(member, *pair));
-    match optional {
-        Some(pair) => format!("listed; optional in {}", called(pair)),
-        // Sections 2.1 to 2.5 are about requests.
-        None if ["2.1", "2.2", "2.3", "2.4", "2.5"].contains(&document.section) => "listed".to_owned(),
-        None => "no".to_owned(),
-    }
-}
-
-/// Whether the requests of a pair must have a member of the mode object, or of its token info.
-fn demands(pair: Kind, document: &str, member: &str) -> bool {
-    let mode_object = mode_object(pair);
-    match document {
-        "mode-object" => {
-            mode_object["required"].as_array().is_some_and(|names| names.iter().any(|name| name == member))
-        }
-        "token-info" => any_of(info(pair)).contains(&member),
-        _ => false,
-    }
-}
-
-fn mode_object(pair: Kind) -> &'static Value {
-    static NONE: Value = Value::Null;
-    &resolved(pair.request_document).unwrap_or(&NONE)["properties"]["params"]["prefixItems"][1]
-}
-
-fn info(pair: Kind) -> &'static Value {
-    &mode_object(pair)["properties"]["tokenInfo"]
-}
-
-/// The members of which an `anyOf` requires one.
-fn any_of(schema: &Value) -> Vec<&str> {
-    let branches = schema["anyOf"].as_array().into_iter().flatten();
-    branches.filter_map(|branch| branch["required"][0].as_str()).collect()
-}
-
-fn called(pair: Kind) -> String {
-    format!("`{}` / `{}`", pair.method, Mode::of(pair).into_str())
+    (of.page.required)(document, member)
 }
 
 pub(super) fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
@@ -238,7 +164,7 @@ fn calls(section: &Section, of: &Specification) -> String {
     for kind in own {
         let request =
             document(kind.request_document).expect("a test holds that every kind has its documents");
-        let (name, path) = (request.name, path(request, of));
+        let (name, path) = (request.name, request.path());
         let required = schema(name).pointer(&terms).and_then(Value::as_array).into_iter().flatten();
         let required = joined(required.filter_map(Value::as_str));
         let value = kind.selector.map_or(kind.method, |(_, value)| value);
@@ -280,7 +206,7 @@ fn reference(clause: &Clause, name: &str, of: &Specification) -> String {
 
 /// Where the section is silent or disagrees with itself: the readings, and what is only observed.
 fn open_points(section: &Section, observed: &[&Clause], of: &Specification) -> String {
-    let all = readings::of(of);
+    let all = of.definition.readings;
     let readings: Vec<&Reading> = all.iter().filter(|reading| reading.section == section.number).collect();
     if readings.is_empty() && observed.is_empty() {
         return String::new();
@@ -315,7 +241,7 @@ fn forms(of: &Specification) -> String {
     for document in of.definition.documents() {
         let whole = schema(document.name);
         if whole.get("properties").is_none() && whole.get("$ref").is_none() {
-            let (path, kind) = (path(document, of), type_of(whole));
+            let (path, kind) = (document.path(), type_of(whole));
             let title = whole["title"].as_str().unwrap_or(document.name);
             let meaning = whole["description"].as_str().unwrap_or_default();
             let _ = writeln!(text, "| [{title}](../{path}) | {kind} | {meaning} |");
@@ -338,13 +264,14 @@ fn every_section_that_a_clause_cites_is_a_heading() {
 fn every_clause_every_rule_and_every_reading_is_on_the_page() {
     let text = page(DEFAULT_SPECIFICATION);
     for clause in DEFAULT_SPECIFICATION.definition.clauses() {
-        let read = readings::of(DEFAULT_SPECIFICATION).iter().any(|reading| clause.id.ends_with(reading.id));
+        let read =
+            DEFAULT_SPECIFICATION.definition.readings.iter().any(|reading| clause.id.ends_with(reading.id));
         assert!(read || text.contains(clause.text), "{}", clause.id);
     }
     for rule in DEFAULT_SPECIFICATION.rules() {
         assert!(text.contains(&format!("[`{}`]", rule.id)), "{}", rule.id);
     }
-    for reading in readings::of(DEFAULT_SPECIFICATION) {
+    for reading in DEFAULT_SPECIFICATION.definition.readings {
         assert!(text.contains(reading.question), "{}", reading.id);
     }
 }

@@ -1,34 +1,6 @@
-//! The readings: every point where a specification disagrees with itself or is silent and requests or rules depend on it.
-//! A reading lists the alternatives. A target may use any alternative; a profile can pin one.
+//! The readings: every point where the specification disagrees with itself or is silent and requests or rules depend on it.
 
-use paymaster_engine::specification::Specification;
-use paymaster_settings::SPECIFICATIONS;
-
-/// One open point of the specification, with the alternatives and the default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reading {
-    /// The name; also the key under `[dialect]` in a profile.
-    pub(super) id: &'static str,
-    /// The section of the specification with the open point.
-    pub(super) section: &'static str,
-    pub(super) question: &'static str,
-    /// Every lawful alternative; the first is the default.
-    pub(super) alternatives: &'static [&'static str],
-    /// The reason why the first alternative is the default.
-    pub(super) why: &'static str,
-}
-
-impl Reading {
-    /// The alternative that a run uses until discovery or the profile selects another.
-    pub(super) const fn default(&self) -> &'static str {
-        self.alternatives[0]
-    }
-}
-
-/// The readings of a specification.
-pub(super) fn of(specification: &Specification) -> &'static [Reading] {
-    if specification.name == "fee-quote" { FEE_QUOTE } else { &[] }
-}
+use crate::Reading;
 
 macro_rules! readings {
     ($($section:literal $id:literal $question:literal $alternatives:expr, $why:literal;)*) => {
@@ -36,7 +8,7 @@ macro_rules! readings {
     };
 }
 
-const FEE_QUOTE: &[Reading] = readings! {
+pub(super) const READINGS: &[Reading] = readings! {
     "2.1" "jsonrpc-version" "Which value does a request have in `jsonrpc`?"
         ["2.0", "2.0.0"], "every sample and every published client sends it, and JSON-RPC 2.0 requires it; only the field table has 2.0.0";
     "2.3" "sponsored-name" "Which name does a request use for the sponsored mode?"
@@ -54,17 +26,3 @@ const FEE_QUOTE: &[Reading] = readings! {
     "4.2" "sponsored-fields" "Which members must the operation of a sponsored-mode request have?"
         ["sender, nonce, callData and the two fees", "all nine"], "published clients omit initCode and the gas limits in sponsored mode";
 };
-
-#[test]
-fn every_reading_has_alternatives_and_a_reason() {
-    for specification in SPECIFICATIONS {
-        let readings = of(specification);
-        for (place, reading) in readings.iter().enumerate() {
-            assert!(specification.definition.find_section(reading.section).is_some(), "{}", reading.id);
-            assert!(reading.alternatives.len() > 1, "{} leaves no choice", reading.id);
-            assert!(reading.why.len() > 20, "{} gives no reason", reading.id);
-            let before = &readings[..place];
-            assert!(before.iter().all(|other| other.id != reading.id), "{} is listed twice", reading.id);
-        }
-    }
-}
