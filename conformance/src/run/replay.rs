@@ -208,6 +208,9 @@ impl Search<'_> {
             if !(self.is_partial && self.ways.iter().all(|way| way.held >= self.needed / 2)) {
                 self.sender.close_idle();
             }
+            if self.is_partial && number % 2 == 1 {
+                self.deliver(&self.wrong_request_alone()).await?;
+            }
             let spread = if self.finding.cause.is_none() { SPREAD_WITHOUT_CAUSE } else { SPREAD };
             let ways = self.ways.iter().filter(|way| !way.has_ended(self.needed)).count();
             let pause = spread / self.needed / u32::try_from(ways).unwrap_or(1).max(1);
@@ -374,6 +377,15 @@ impl Search<'_> {
     fn new_group(&self) -> Group {
         let new = renewed_for(self.group, self.finding, self.context.specification());
         new.unwrap_or_else(|| self.group.clone())
+    }
+
+    /// The request that broke the rule, as a new one without the others of its group. A target that answers every n-th request otherwise, as a
+    /// balancer with n machines does, meets the same request of each group every time, until there is one request more.
+    fn wrong_request_alone(&self) -> Group {
+        let mut group = self.new_group();
+        let member = self.finding.member.min(group.members.len().saturating_sub(1));
+        group.members = group.members.drain(member..).take(1).collect();
+        group
     }
 
     /// The group to send in this way.

@@ -119,11 +119,11 @@ const DATA: &[Clause] = clauses! {
     Interoperability "6" "data.signature-of-limits"
         "The signature in data holds for the gas limits and fees of the request, also if they are not those of the stub; limits of the result come first.";
     Interoperability "6" "data.signature-of-call"
-        "The signature in data holds for the call data of its own request, not for that of an earlier one.";
+        "The signature in data holds for the call data and the sender of its own request, not for those of an earlier one.";
     Interoperability "6" "data.window"
         "The time window in data is open when the answer comes. Judged if the profile names the contract.";
     Plausibility "6" "data.differs"
-        "Data that has room for a signature differs between operations that differ in their call data.";
+        "Data that has room for a signature differs between operations that differ in their call data or their sender.";
     Interoperability "6" "data.concurrent"
         "Data requests that are sent at the same time each get the data of their own operation.";
     OnChain "6" "data.accepted"

@@ -357,9 +357,8 @@ pub(crate) static ENTRY_POINTS: Relation = Relation::new(
     let others = target.sent_versions().filter(|other| *other != version(input.pair));
     let mut base = input.base.clone();
     // Some senders had stubs before: what a target keeps of this one begins here.
-    if let Some(digits) = base["params"][0]["sender"].as_str().filter(|_| target.accepts_any()) {
-        let new: String = digits.get(2..).unwrap_or_default().chars().rev().collect();
-        base = with(&base, OPERATION, "sender", format!("0x{}", new.to_ascii_lowercase()));
+    if target.accepts_any() {
+        base = of_another_sender(&base);
     }
     let mut members = vec![member(Role::Other, "the first EntryPoint", &base, ids)];
     members.extend(others.map(|other| {
@@ -372,6 +371,13 @@ pub(crate) static ENTRY_POINTS: Relation = Relation::new(
     }));
     if members.len() > 1 { members } else { Vec::new() }
 });
+
+/// The request of another account, whose address has the digits of its own backwards.
+fn of_another_sender(request: &Value) -> Value {
+    let sender = request["params"][0]["sender"].as_str().unwrap_or_default();
+    let digits: String = sender.chars().skip(2).collect::<Vec<_>>().into_iter().rev().collect();
+    with(request, OPERATION, "sender", format!("0x{}", digits.to_ascii_lowercase()))
+}
 
 /// The request with other call data: an ERC-20 transfer of another amount, by `execute(address,uint256,bytes)`.
 fn other_call(request: &Value, number: u32) -> Value {
@@ -705,34 +711,44 @@ pub(crate) fn form_of(label: &str) -> Option<&'static Form> {
     CLIENT_FORMS.iter().find(|form| label == form.label)
 }
 
-/// Data of an operation, its stub, and data of operations that differ from it in their call data alone.
-pub(crate) static ANOTHER_CALL: Relation =
-    Relation::new("another-call", "stub and data of an operation, then data of one with other call data")
-        .of(Bases::These(DATAS), Rounds::scaled(4), |input, ids| {
-            if !input.context.may_vary_operations() {
-                return Vec::new();
-            }
-            let stub = with(input.base, "", "method", STUB);
-            let id = ids.next_id();
-            vec![
-                with_own_id(Role::Baseline, "the baseline", &with(input.base, "", "id", id)),
-                member(Role::Other, "the stub request", stub, ids),
-                // Clients count their ids from 0 in each process, so that ids come again.
-                with_own_id(
-                    Role::Variant,
-                    "other call data",
-                    &with(&other_call(input.base, input.round), "", "id", id),
-                ),
-                member(
-                    Role::Variant,
-                    "other call data again",
-                    other_call(input.base, input.round + 100),
-                    ids,
-                ),
-                member(Role::Variant, "large call data", large_call(input.base), ids),
-            ]
-        })
-        .simulated(simulation);
+/// Data of an operation, its stub, and data of operations that differ from it in their call data, their sender or their EntryPoint alone.
+pub(crate) static ANOTHER_CALL: Relation = Relation::new(
+    "another-call",
+    "stub and data of an operation, then data with other call data, of another sender and for another EntryPoint",
+)
+.of(Bases::These(DATAS), Rounds::scaled(4), |input, ids| {
+    if !input.context.may_vary_operations() {
+        return Vec::new();
+    }
+    let (target, own) = (Target::of(input.context), version(input.pair));
+    let stub = with(input.base, "", "method", STUB);
+    let id = ids.next_id();
+    let mut members = vec![
+        with_own_id(Role::Baseline, "the baseline", &with(input.base, "", "id", id)),
+        member(Role::Other, "the stub request", stub, ids),
+        // Clients count their ids from 0 in each process, so that ids come again.
+        with_own_id(
+            Role::Variant,
+            "other call data",
+            &with(&other_call(input.base, input.round), "", "id", id),
+        ),
+        member(Role::Variant, "other call data again", other_call(input.base, input.round + 100), ids),
+        member(Role::Variant, "large call data", large_call(input.base), ids),
+    ];
+    if target.accepts_any() {
+        members.push(member(Role::Variant, "another sender", of_another_sender(input.base), ids));
+    }
+    let is_in_the_same_form = |other: &EntryPointVersion| {
+        *other != own && own != EntryPointVersion::V06 && *other != EntryPointVersion::V06
+    };
+    // One paymaster may serve several EntryPoints, with the same data: only its signature shows whether they are of this one.
+    members.extend(target.sent_versions().find(is_in_the_same_form).map(|other| {
+        let request = with_param(input.base, 1, json!(other.address().to_checksum(None)));
+        member(Role::Other, "another EntryPoint", request, ids)
+    }));
+    members
+})
+.simulated(simulation);
 
 /// Data with the limits of the stub, with those of a bundler, and with other fees. The stub has no limits and fees yet, or those of the first
 /// data.

@@ -127,7 +127,7 @@ impl Lines {
         let style = if card.is_folded { Style::Odd } else { Style::Bad };
         let is_short = card.is_folded && !self.is_whole;
         let longest = if is_short { 2 * self.width - label.len() - 24 } else { usize::MAX };
-        let title = beginning_of(card.title.to_string(), longest);
+        let title = without_middle(card.title.to_string(), longest);
         self.hanging("", 2, Text::of(style, label).with(Style::Plain, format!("  {title}")));
     }
 
@@ -239,19 +239,27 @@ fn row(name: &str) -> String {
     format!("  {name:<11}")
 }
 
-/// A text, or the beginning of a long one, up to the end of a word or of a JSON value where that leaves more than half.
-fn beginning_of(text: String, longest: usize) -> String {
-    let note = format!("… ({} characters)", text.chars().count());
-    let (Some(_), Some((end, _))) = (
-        text.char_indices().nth(longest),
-        text.char_indices().nth(longest.saturating_sub(note.chars().count())),
-    ) else {
+/// A text; a long one without its middle, up to the end of a word or of a JSON value and from the beginning of a word, where that leaves more
+/// than half of each end.
+fn without_middle(text: String, longest: usize) -> String {
+    let letters = text.chars().count();
+    if letters <= longest {
         return text;
-    };
-    let start = &text[..end];
-    let between = start.rfind([' ', ',']).filter(|place| 2 * place > end);
-    format!("{}{note}", between.map_or(start, |place| &start[..place]))
+    }
+    let kept = longest.saturating_sub(GAP.chars().count());
+    let place = |letter: usize| text.char_indices().nth(letter).map_or(text.len(), |(place, _)| place);
+    let (start, end) = (&text[..place(kept.div_ceil(2))], &text[place(letters - kept / 2)..]);
+    let start_to = start.rfind([' ', ',']).filter(|place| 2 * place > start.len());
+    let end_from = end.find(' ').filter(|place| 2 * place < end.len());
+    format!(
+        "{}{GAP}{}",
+        &start[..start_to.unwrap_or(start.len())],
+        &end[end_from.map_or(0, |place| place + 1)..]
+    )
 }
+
+/// Stands in place of what is left out of a headline.
+const GAP: &str = " … ";
 
 impl Message {
     /// Its body as JSON, where text shows it as that.
@@ -266,13 +274,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_headline_ends_after_a_word() {
+    fn a_long_headline_says_what_was_asked_and_what_came() {
         let text = "expected a result as for the baseline, got an error with a code";
-        let cut = beginning_of(text.to_owned(), 50);
-        assert_eq!(cut, "expected a result as for the… (63 characters)");
-        assert_eq!(beginning_of(text.to_owned(), 63), text);
+        assert_eq!(without_middle(text.to_owned(), 50), "expected a result as … an error with a code");
+        assert_eq!(without_middle(text.to_owned(), 63), text);
         let value = "5a".repeat(40);
-        assert!(beginning_of(value.clone(), 50).starts_with(&value[..30]), "no word ends in it");
+        let cut = without_middle(value.clone(), 50);
+        assert!(cut.starts_with(&value[..20]) && cut.ends_with(&value[60..]), "no word ends in it: {cut}");
     }
 
     #[test]

@@ -180,14 +180,19 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the requests are right with other ids and nonces, apart from those that the cause names: then an earlier request decides.
+    /// Whether the requests are right with other ids and nonces, apart from those that the cause names: then an earlier request decides, or
+    /// chance that these values carry, such as the length of a signature over them.
     async fn is_right_as_new(&mut self, failing: &Group, cause: &Cause) -> bool {
+        const TRIED: usize = 3;
         let is_kept = |place: &str| cause.members().iter().any(|member| member.pointer == place);
         let specification = self.resender.context.specification();
-        match renewed(failing, &is_kept, false, specification) {
-            Some(new) => matches!(self.send_freely(&new).await, Some((_, Outcome::Held))),
-            None => false,
+        for _ in 0..TRIED {
+            let Some(new) = renewed(failing, &is_kept, false, specification) else { return false };
+            if matches!(self.send_freely(&new).await, Some((_, Outcome::Held))) {
+                return true;
+            }
         }
+        false
     }
 
     /// Whether white space makes a request right: then the length of its body decides, and no value in it.
