@@ -122,6 +122,8 @@ pub struct Counted {
 impl Counted {
     /// The bytes of the request.
     pub const BYTES: Self = Self { pointer: "", what: "byte" };
+    /// Whether its operation is one that the profile lists as refused: 1 or 0.
+    pub const REFUSED: Self = Self { pointer: "/params/0", what: "refused operation" };
 }
 
 /// A part of a whole profile.

@@ -254,7 +254,7 @@ mod tests {
             for part in [
                 "certificates were not verified",
                 EMBEDDED_WARNING,
-                "got a result; most often (213 of 240 times)",
+                "got a result; the commonest refusal (213 of 240 answers)",
                 "ERC20 mode is not enabled ",
             ] {
                 assert!(text.contains(part), "{name}: {part}");

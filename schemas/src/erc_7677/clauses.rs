@@ -55,7 +55,7 @@ const REQUESTS: &[Clause] = clauses! {
     Interoperability "2" "stub-request.zero-fees"
         "A stub request with both fees `0x0` is served, because a published client sends it.";
     Interoperability "2.3" "context.null"
-        "A request with the context null is served or refused, and does not make the service fail.";
+        "A request with the context null is served, or refused in JSON-RPC, and does not make the service fail.";
     Interoperability "8" "entry-point.letter-case"
         "The address of an EntryPoint is read in lower case and with the checksum of EIP-55.";
     Stated "8" "entry-point.unknown-refused"

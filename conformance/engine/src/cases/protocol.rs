@@ -319,7 +319,7 @@ fn batches(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let (label, batch) = match input.round % 6 {
         0 => ("a batch of three calls", vec![call(), call(), call()]),
         1 => ("an empty batch", Vec::new()),
-        2 => ("a batch of a call and a notification", vec![call(), notification]),
+        2 => ("a batch of two calls and a notification between them", vec![call(), notification, call()]),
         3 => ("a batch of notifications", vec![notification.clone(), notification]),
         4 => ("a batch of one call", vec![call()]),
         _ => ("a batch of a call and an element that is no request", vec![call(), json!(1)]),

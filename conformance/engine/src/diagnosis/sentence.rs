@@ -111,6 +111,9 @@ pub fn condition(cause: &Cause) -> String {
             format!("without an earlier {method} {}", with_the_same(*member))
         }
         Cause::Spent { .. } => "later in the run".to_owned(),
+        Cause::Amount(Amount { counted: Counted::REFUSED, bounds: Bounds::Exactly(1), .. }) => {
+            "for an operation that the profile lists as refused".to_owned()
+        }
         Cause::Amount(Amount { counted: Counted { what, .. }, bounds, .. }) => match *bounds {
             Bounds::Exactly(0) | Bounds::AtMost(0) => format!("with no {what}"),
             Bounds::Exactly(number) => format!("with exactly {}", count(number as u128, what)),

@@ -164,7 +164,7 @@ pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(Stri
     Some((format!("{wait}. Write it in {}, {place}", escape_controls(file)), text))
 }
 
-/// `no ordinary request of pm_getFeeQuoteOrData in mode ERC20 got a result; most often (120 of 130 times) the target answered: "..."`.
+/// `no ordinary request of pm_getFeeQuoteOrData in mode ERC20 got a result; the commonest refusal (120 of 130 answers): "..."`.
 pub(crate) fn refused(refusal: &Refusal, specification: &Specification, redactor: &Redactor) -> String {
     let pairs: Vec<String> = refusal.pairs.iter().map(|pair| pair.words()).collect();
     let of_pairs = if pairs.len() == specification.kinds.len() {
@@ -177,7 +177,7 @@ pub(crate) fn refused(refusal: &Refusal, specification: &Specification, redactor
     let line = (specification.excluding_line)(&refusal.pairs).filter(|_| times == of);
     let line = line.map_or_else(String::new, |line| format!(": where it does not serve them, write {line}"));
     format!(
-        "no ordinary request{of_pairs} got a result; most often ({times} of {of} times) the target answered: {message}{line}"
+        "no ordinary request{of_pairs} got a result; the commonest refusal ({times} of {of} answers): {message}{line}"
     )
 }
 

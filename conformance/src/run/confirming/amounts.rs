@@ -1,4 +1,5 @@
-//! Causes that only the requests of a whole run show: how many tokens a request names, or how many bytes it has.
+//! Causes that only the requests of a whole run show: how many tokens a request names, how many bytes it has, or that its operation is one to
+//! refuse.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -115,6 +116,7 @@ fn of_known(amount: Amount, numbers: &Numbers) -> Option<Amount> {
 fn counts_of(body: &[u8], context: &dyn Knowledge) -> Vec<(Counted, usize)> {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
     let mut counts = (context.specification().counts)(&request, context);
+    counts.push((Counted::REFUSED, context.lists_as_refused(&request).into()));
     counts.push((Counted::BYTES, body.len()));
     counts
 }

@@ -228,6 +228,8 @@ impl Search<'_> {
             group
         };
         let plain = with(None);
+        // A header that closes its connection leaves a new one to the next request: both are compared on new ones.
+        self.resender.sender.close_idle();
         let Some((exchanges, Outcome::Held)) = self.send(&plain).await else { return None };
         let contrast = Contrast { group: plain, exchanges, member: self.finding.violation.member };
         let differing: Vec<HeaderLine> = set

@@ -93,7 +93,7 @@ pub(crate) const TOKEN_SPONSOR_RESULT: &[Rule] = rows! {
         &[kinds::SPONSOR_ERC20],
     ));
     "MODE": "\"ERC20\"",
-    "paymasterAndData": "a hex string of one byte or more after 0x",
+    "paymasterAndData": "a hex string of whole bytes after 0x, one or more",
     "preVerificationGas": "an amount of gas, a string",
     "verificationGasLimit": "a number of gas units",
     "callGasLimit": "a number of gas units",

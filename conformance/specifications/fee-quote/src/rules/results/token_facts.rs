@@ -34,7 +34,7 @@ const BY_TARGET: &str = "as in the target's first quote for";
 
 pub(crate) const RULES: &[Rule] = &[
     of_token("fee-quote.symbol-of-token", "fee-quote.symbol", symbol)
-        .hint("the symbol belongs to another token: look at how quotes are joined to tokens")
+        .hint("this is not the symbol of the token at this address: look at how it is written, and how quotes are joined to tokens")
         .unless(|knowledge| unknown(knowledge, |token| token.symbol.is_some())),
     of_token("fee-quote.decimal-of-token", "fee-quote.decimal", decimal)
         .hint("decimals of another token, or a default: clients compute the approval from them")
