@@ -27,11 +27,13 @@ use crate::{
     kinds::{self, CallParts, hex_number, is_stub, paymaster_members, version},
     relations::zero,
     rules::results::{LIMITS, Shape},
-    target::{Found, Target},
+    target::{FEES, Found, Target},
 };
 
 /// Chains that are tried where neither the profile nor the target names one: large ones, their test chains, and a development chain.
 const CHAINS: [u64; 9] = [1, 8_453, 84_532, 11_155_111, 10, 42_161, 137, 56, 31_337];
+/// The fees of an operation that every service could pay for, in wei.
+const LOW_FEE: u64 = 1_000_000_000;
 /// An address at which no EntryPoint is.
 const NO_ENTRY_POINT: &str = "0xe6e6e6e6e6e6e6e6e6e6e6e6e6e6e6e6e6e6e6e6";
 /// A chain that no service serves.
@@ -105,22 +107,25 @@ impl Discovery {
         requests
     }
 
-    fn guess_chain(&self) -> Vec<Planned> {
+    /// Requests for each chain, of operations that cost little. Of the versions that no profile names, those that nearly every service has one
+    /// of are tried first, and then the others.
+    fn guess_chain(&self, is_first: bool) -> Vec<Planned> {
         if self.target.chain_id().is_some() {
             return Vec::new();
         }
+        let is_named = !self.target.profile.service.entry_points.is_empty();
+        let is_common = |version| matches!(version, EntryPointVersion::V06 | EntryPointVersion::V07);
+        let versions =
+            self.target.sent_versions().filter(|version| (is_named || is_common(*version)) == is_first);
         let mut source = self.source();
         let mut requests = Vec::new();
-        for version in self.target.sent_versions() {
-            // The versions that nearly every service has one of.
-            let is_common = matches!(version, EntryPointVersion::V06 | EntryPointVersion::V07);
-            if self.target.profile.service.entry_points.is_empty() && !is_common {
-                continue;
-            }
+        for version in versions {
             let kind = kinds::of(true, version);
             for chain in CHAINS {
-                let request = source.base(&Base::accepted(kind));
-                let request = request.map(|request| with_param(&request, 2, json!(hex(chain))));
+                let request = source.base(&Base::accepted(kind)).map(|request| {
+                    let request = with_param(&request, 2, json!(hex(chain)));
+                    FEES.iter().fold(request, |request, fee| with(&request, "/params/0", fee, hex(LOW_FEE)))
+                });
                 requests.push((Trial::Chain(chain), kind, request));
             }
         }
@@ -260,9 +265,10 @@ impl Discover for Discovery {
             self.round += 1;
             let requests = match self.round {
                 1 => self.ask_node(),
-                2 => self.guess_chain(),
-                3 => self.which_versions(),
-                4 => self.what_is_open(),
+                2 => self.guess_chain(true),
+                3 => self.guess_chain(false),
+                4 => self.which_versions(),
+                5 => self.what_is_open(),
                 _ => return None,
             };
             let (trials, requests): (Vec<_>, Vec<_>) = requests
@@ -346,6 +352,36 @@ mod tests {
             assert!(versions.contains(&Some(EntryPointVersion::V07)), "{versions:?}");
             assert_eq!(versions.contains(&Some(EntryPointVersion::V06)), others, "{versions:?}");
         }
+    }
+
+    #[test]
+    fn a_service_of_a_later_version_alone_is_found_on_its_chain() {
+        let served = EntryPointVersion::V08.address().to_checksum(None);
+        let mut discovery = Discovery::new(Target::default(), 1);
+        let mut answers = Vec::new();
+        while let Some(round) = discovery.next_round(&answers) {
+            let answered = round.into_iter().map(|group| {
+                let request: Value = serde_json::from_slice(&group.members[0].body).unwrap();
+                let params = &request["params"];
+                let (member, value) = if params[1] == served.as_str() && params[2] == "0x89" {
+                    let data = format!("0x{}", "a1".repeat(150));
+                    (
+                        "result",
+                        json!({ "paymaster": format!("0x{}", "57".repeat(20)), "paymasterData": data }),
+                    )
+                } else {
+                    ("error", json!({ "code": -32602, "message": "not served" }))
+                };
+                let answer = json!({ "jsonrpc": "2.0", "id": request["id"], member: value });
+                let response = Response { status: 200, headers: Vec::new(), body: answer.to_string().into() };
+                let exchange = Exchange::new(group.members[0].body.clone(), Ok(response), Duration::ZERO);
+                (group, vec![exchange])
+            });
+            answers = answered.collect();
+        }
+        let found = discovery.found().0.found;
+        assert_eq!(found.chain_id, Some(137));
+        assert!(found.served.iter().eq(["0.8"]), "{:?}", found.served);
     }
 
     #[test]
