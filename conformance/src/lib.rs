@@ -85,20 +85,14 @@ pub use bytes::Bytes;
 pub use hyper::http;
 pub use proptest;
 
-pub use paymaster_engine::{
-    cases::case::Draw,
-    diagnosis::finding::Finding,
-    rules::{Rule, Violation},
-    verdict::{
-        conclusion::{Conclusion, Verdict},
-        summary::{RuleOutcome, Summary},
-    },
-};
+pub use paymaster_engine::cases::case::Draw;
+pub use paymaster_engine::diagnosis::finding::Finding;
+pub use paymaster_engine::rules::{Rule, Violation};
+pub use paymaster_engine::verdict::conclusion::{Conclusion, Verdict};
+pub use paymaster_engine::verdict::summary::{RuleOutcome, Summary};
 pub use paymaster_exchange::{Exchange, Failure, Response};
-pub use paymaster_fee_quote::{
-    base::Tokens,
-    generate::{NoRequests, RequestEnvelope, RequestTree, Requests, requests},
-};
+pub use paymaster_fee_quote::base::Tokens;
+pub use paymaster_fee_quote::generate::{NoRequests, RequestEnvelope, RequestTree, Requests, requests};
 pub use paymaster_schemas::{Kind, KindOfCall, Mode, kinds};
 
 /// What a service supports, as a profile file states it: see `docs/profile.md`.

@@ -2,10 +2,8 @@
 
 use hyper::header::{HeaderName, HeaderValue, InvalidHeaderName, InvalidHeaderValue};
 
-use crate::settings::{
-    environment::{Environment, VariableError},
-    file,
-};
+use crate::settings::environment::{Environment, VariableError};
+use crate::settings::file;
 use paymaster_client::{network::target::Target, redact::Redactor};
 
 /// A header to send.

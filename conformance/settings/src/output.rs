@@ -12,10 +12,8 @@ use std::io::{self, IsTerminal, Write};
 
 use terminal_size::terminal_size_of;
 
-use crate::{
-    output::terminal::Paint,
-    settings::environment::{self, Environment},
-};
+use crate::output::terminal::Paint;
+use crate::settings::environment::{self, Environment};
 
 /// Standard output cannot be written to.
 #[derive(Debug, thiserror::Error)]

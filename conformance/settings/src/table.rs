@@ -11,11 +11,11 @@ use paymaster_client::http::transport::Limits;
 use paymaster_engine::cases::plan::DEFAULT_CASES;
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::{
-    args::{StrictnessArgs, TrustArgs},
-    duration,
-    settings::{environment::Environment, file::LoadTable, setup::SetupError},
-};
+use crate::args::{StrictnessArgs, TrustArgs};
+use crate::duration;
+use crate::settings::environment::Environment;
+use crate::settings::file::LoadTable;
+use crate::settings::setup::SetupError;
 
 macro_rules! settings {
     ($(

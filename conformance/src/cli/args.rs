@@ -7,19 +7,15 @@ use clap::{Args, Parser, Subcommand};
 use paymaster_client::{http::transport::Transport, network::target::Target, redact::Redactor};
 use paymaster_engine::rules::Rule;
 use paymaster_schemas::Basis;
-use paymaster_settings::{
-    Setup,
-    args::{RunArgs, StrictnessArgs, TrustArgs},
-    duration,
-    output::{curl::RPC_VARIABLE, shell},
-    shown_url,
-};
+use paymaster_settings::args::{RunArgs, StrictnessArgs, TrustArgs};
+use paymaster_settings::output::curl::RPC_VARIABLE;
+use paymaster_settings::output::shell;
+use paymaster_settings::{Setup, duration, shown_url};
 
-use crate::{
-    cli::{CommandError, examples},
-    report::{document::Extent, formats},
-    run::Chain,
-};
+use crate::cli::{CommandError, examples};
+use crate::report::document::Extent;
+use crate::report::formats;
+use crate::run::Chain;
 
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///

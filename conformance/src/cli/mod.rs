@@ -15,10 +15,8 @@ use args::Cli;
 
 use paymaster_client::stop::{Reason, Stop};
 pub(crate) use paymaster_settings::process::CommandError;
-use paymaster_settings::{
-    Environment, command_line, exit, output,
-    process::{self, Interrupts},
-};
+use paymaster_settings::process::{self, Interrupts};
+use paymaster_settings::{Environment, command_line, exit, output};
 
 /// Reads the command line of this process and runs its command.
 pub(crate) fn main() -> ExitCode {

@@ -1,10 +1,8 @@
 //! The table of report formats. Command line, help and documentation read it.
 
-use crate::report::{
-    ReportLog, document,
-    machine::{self, github, har, junit, ndjson, sarif},
-    model::Report,
-};
+use crate::report::machine::{self, github, har, junit, ndjson, sarif};
+use crate::report::model::Report;
+use crate::report::{ReportLog, document};
 
 /// Every format.
 pub const FORMATS: &[Format] = &[

@@ -13,18 +13,16 @@ pub(crate) mod replay_file;
 pub(crate) mod sample;
 pub(crate) mod text;
 
-use std::{
-    io::{self, Write},
-    sync::Arc,
-};
+use std::io::{self, Write};
+use std::sync::Arc;
 
 use crate::{events::Event, report::model::Report};
 
 use paymaster_client::redact::Redactor;
-use paymaster_engine::{
-    knowledge::Knowledge,
-    verdict::{conclusion::Strictness, counts, summary::Summary},
-};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::verdict::conclusion::Strictness;
+use paymaster_engine::verdict::counts;
+use paymaster_engine::verdict::summary::Summary;
 use paymaster_settings::ShownTarget;
 
 pub(crate) use making::Maker;

@@ -6,19 +6,15 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use indexmap::IndexMap;
-use paymaster_engine::{
-    cases::case::Role,
-    diagnosis::finding::{KindShare, without_indices},
-    rules::{count, fails_the_run},
-    session::recheck::Original,
-    verdict::{
-        conclusion::{Conclusion, Verdict},
-        counts::{Counts, RuleState},
-        known::EntryState,
-        line::VerdictLine,
-        summary::Reached,
-    },
-};
+use paymaster_engine::cases::case::Role;
+use paymaster_engine::diagnosis::finding::{KindShare, without_indices};
+use paymaster_engine::rules::{count, fails_the_run};
+use paymaster_engine::session::recheck::Original;
+use paymaster_engine::verdict::conclusion::{Conclusion, Verdict};
+use paymaster_engine::verdict::counts::{Counts, RuleState};
+use paymaster_engine::verdict::known::EntryState;
+use paymaster_engine::verdict::line::VerdictLine;
+use paymaster_engine::verdict::summary::Reached;
 use paymaster_schemas::Basis;
 use paymaster_settings::{escape_controls, output::document::Text};
 use serde::{Deserialize, Serialize, Serializer};

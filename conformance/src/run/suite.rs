@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::run::{Chain, PlanCache, planning::group_queue::PlanKey};
-use paymaster_engine::{
-    cases::{case::Group, plan::Plan, scope::Scope},
-    knowledge::Knowledge,
-    rules::Rule,
-    specification::Specification,
-    verdict::known::KnownFailureList,
-};
+use paymaster_engine::cases::case::Group;
+use paymaster_engine::cases::plan::Plan;
+use paymaster_engine::cases::scope::Scope;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::Rule;
+use paymaster_engine::specification::Specification;
+use paymaster_engine::verdict::known::KnownFailureList;
 
 /// What a run sends and judges. Tests use suites of their own.
 #[derive(Clone, Debug)]

@@ -7,10 +7,8 @@ use paymaster_settings::{EMBEDDED_WARNING, exit, output::curl::CurlCommand};
 use serde::{Deserialize, Serialize};
 
 use super::{ThresholdResult, WorkerShare};
-use crate::{
-    figures::{ArrivalCounts, Figures, GeneratorUsage},
-    number::percent,
-};
+use crate::figures::{ArrivalCounts, Figures, GeneratorUsage};
+use crate::number::percent;
 
 /// The member `format` of a report that this version writes and reads.
 const FORMAT: &str = "paymaster-loadtest/2";

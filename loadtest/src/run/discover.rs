@@ -1,14 +1,10 @@
 //! Discovery before the load: what the target supports and which dialect it has.
 
-use std::{
-    sync::Arc,
-    time::{Instant, SystemTime},
-};
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
 
-use paymaster_client::{
-    http::transport::PooledConnection,
-    throttling::{Retries, ThrottleDecision},
-};
+use paymaster_client::http::transport::PooledConnection;
+use paymaster_client::throttling::{Retries, ThrottleDecision};
 use paymaster_engine::{knowledge::Knowledge, message::answer::Answer, session::discovery::Rounds};
 use paymaster_exchange::{Body, Exchange};
 use paymaster_settings::{Settings as TargetSettings, output as out, process::CommandError};

@@ -29,11 +29,9 @@ pub(crate) mod cors;
 pub(crate) mod error;
 pub(crate) mod secret;
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
-};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 pub use self::error::ConfigError;
 pub use self::secret::Secret;

@@ -2,21 +2,16 @@
 
 use serde_json::Value;
 
-use super::{
-    cause::{Cause, CauseKind, WrongAnswers},
-    difference::{Difference, DifferenceKind},
-    way::{Way, WholeAnswer, has_valid_result},
-};
-use crate::{
-    cases::protocol::keeps_idle,
-    diagnosis::{
-        finding::{Finding, without_indices},
-        outcomes::Outcomes,
-    },
-    json::{number::amount, pointer::encloses},
-    message::answer::Answer,
-    rules::{Check, Violation},
-};
+use super::cause::{Cause, CauseKind, WrongAnswers};
+use super::difference::{Difference, DifferenceKind};
+use super::way::{Way, WholeAnswer, has_valid_result};
+use crate::cases::protocol::keeps_idle;
+use crate::diagnosis::finding::{Finding, without_indices};
+use crate::diagnosis::outcomes::Outcomes;
+use crate::json::number::amount;
+use crate::json::pointer::encloses;
+use crate::message::answer::Answer;
+use crate::rules::{Check, Violation};
 
 /// Why two findings are one defect. Reports have the name, such as `same-answers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]

@@ -5,16 +5,14 @@ use serde_json::{Map, Value, json};
 use paymaster_exchange::{Body, Exchange, Response};
 use paymaster_schemas::Basis;
 
-use crate::{
-    cases::{case::Role, protocol::BATCH_ELEMENTS},
-    knowledge::{Expectation, Knowledge},
-    message::{
-        answer::{Answer, error_of, result_of},
-        request::ParsedRequest,
-    },
-    rules::{Advice, Report, Rule, View, Violation, answer_form::same_id, shown},
-    specification::Specification,
-};
+use crate::cases::case::Role;
+use crate::cases::protocol::BATCH_ELEMENTS;
+use crate::knowledge::{Expectation, Knowledge};
+use crate::message::answer::{Answer, error_of, result_of};
+use crate::message::request::ParsedRequest;
+use crate::rules::answer_form::same_id;
+use crate::rules::{Advice, Report, Rule, View, Violation, shown};
+use crate::specification::Specification;
 
 pub const RULES: &[Rule] = &[Rule::group(
     "json-rpc.batch-elements",

@@ -18,11 +18,10 @@ use std::{collections::BTreeSet, fmt, ptr};
 
 use paymaster_schemas::{Basis, Clause, Kind, find_clause};
 
-use crate::{
-    cases::{case::Relation, scope::Scope},
-    knowledge::Knowledge,
-    specification::Specification,
-};
+use crate::cases::case::Relation;
+use crate::cases::scope::Scope;
+use crate::knowledge::Knowledge;
+use crate::specification::Specification;
 
 pub use report::{Bits, Report, Violation};
 pub use text::{count, describe_answer, shown, shown_member};

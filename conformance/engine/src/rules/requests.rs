@@ -5,16 +5,13 @@ use std::fmt::{Display, from_fn};
 
 use serde_json::Value;
 
-use crate::{
-    cases::{
-        case::{Relation, Role},
-        protocol::{NUMBER_IDS, STRING_IDS},
-    },
-    json::number::same_number,
-    knowledge::Knowledge,
-    message::answer::Answer,
-    rules::{Advice, Report, Rule, View, describe_answer, http::TOO_FEW},
-};
+use crate::cases::case::{Relation, Role};
+use crate::cases::protocol::{NUMBER_IDS, STRING_IDS};
+use crate::json::number::same_number;
+use crate::knowledge::Knowledge;
+use crate::message::answer::Answer;
+use crate::rules::http::TOO_FEW;
+use crate::rules::{Advice, Report, Rule, View, describe_answer};
 
 /// The rule about ids that are numbers.
 pub const fn number_id(quota: u64, advice: Advice) -> Rule {

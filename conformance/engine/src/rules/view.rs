@@ -1,19 +1,13 @@
 //! One exchange as rules see it.
 
-use crate::{
-    cases::case::Role,
-    json::document::Document,
-    knowledge::{Expectation, Knowledge},
-    message::{
-        answer::Answer,
-        request::{Call, ParsedRequest},
-    },
-    specification::Specification,
-};
-use std::{
-    borrow::Cow,
-    time::{Duration, SystemTime},
-};
+use crate::cases::case::Role;
+use crate::json::document::Document;
+use crate::knowledge::{Expectation, Knowledge};
+use crate::message::answer::Answer;
+use crate::message::request::{Call, ParsedRequest};
+use crate::specification::Specification;
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
 
 use paymaster_exchange::{Exchange, HeaderSet, RefusedValue, Simulation};
 use serde_json::{Map, Value};

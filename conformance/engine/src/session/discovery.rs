@@ -5,12 +5,11 @@ use std::mem;
 use paymaster_exchange::Exchange;
 use serde_json::Value;
 
-use crate::{
-    cases::case::Group,
-    knowledge::Discover,
-    message::{answer::Answer, request::ParsedRequest},
-    specification::Specification,
-};
+use crate::cases::case::Group;
+use crate::knowledge::Discover;
+use crate::message::answer::Answer;
+use crate::message::request::ParsedRequest;
+use crate::specification::Specification;
 
 /// Groups that were sent, each with its exchanges.
 pub type Sent = Vec<(Group, Vec<Exchange>)>;

@@ -17,31 +17,25 @@ pub mod tally;
 pub mod unjudged;
 pub mod unserved;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::AddAssign,
-    sync::Arc,
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::AddAssign;
+use std::sync::Arc;
+use std::time::Duration;
 
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 
-use crate::{
-    cases::{case::Group, protocol::keeps_idle},
-    diagnosis::{
-        defect::defects,
-        finding::{FINDINGS_PER_RULE, Finding, Key},
-    },
-    knowledge::Knowledge,
-    message::request::ParsedRequest,
-    rules::{Advice, Check, Rule, View, missing_line, observers::observe},
-    verdict::{
-        conclusion::{End, RunState, Strictness, Verdict, conclude},
-        known::KnownFailureList,
-        summary::{Recorded, RuleOutcome, Summary},
-    },
-};
+use crate::cases::case::Group;
+use crate::cases::protocol::keeps_idle;
+use crate::diagnosis::defect::defects;
+use crate::diagnosis::finding::{FINDINGS_PER_RULE, Finding, Key};
+use crate::knowledge::Knowledge;
+use crate::message::request::ParsedRequest;
+use crate::rules::observers::observe;
+use crate::rules::{Advice, Check, Rule, View, missing_line};
+use crate::verdict::conclusion::{End, RunState, Strictness, Verdict, conclude};
+use crate::verdict::known::KnownFailureList;
+use crate::verdict::summary::{Recorded, RuleOutcome, Summary};
 use judge::{Judge, Judgement};
 use tally::{FirstViolation, NewlyBroken, Tally};
 use unjudged::Unjudged;

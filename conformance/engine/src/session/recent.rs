@@ -6,16 +6,13 @@ use paymaster_exchange::Exchange;
 use serde_json::Value;
 
 use super::recheck::{Outcome, Recheck};
-use crate::{
-    cases::case::Group,
-    diagnosis::{
-        cause::{Cause, Contrast, WrongAnswers},
-        difference::{Difference, differences},
-        finding::Finding,
-    },
-    knowledge::Knowledge,
-    message::{answer::Answer, request::ParsedRequest},
-};
+use crate::cases::case::Group;
+use crate::diagnosis::cause::{Cause, Contrast, WrongAnswers};
+use crate::diagnosis::difference::{Difference, differences};
+use crate::diagnosis::finding::Finding;
+use crate::knowledge::Knowledge;
+use crate::message::answer::Answer;
+use crate::message::request::ParsedRequest;
 
 /// How many exchanges are kept: the latest ones.
 const MOST_KEPT: usize = 2_048;

@@ -1,16 +1,14 @@
 //! Judges recorded traffic, and the traffic that the proxy forwards.
 
-use crate::{
-    cases::case::{Bases, Group, Member, Relation, Role, Rounds},
-    knowledge::{Knowledge, Learn},
-    rules::Rule,
-    session::{Ending, Session, recent::RecentExchanges, tally::NewlyBroken},
-    verdict::{
-        conclusion::{End, Strictness},
-        known::KnownFailureList,
-        summary::{Recorded, Summary},
-    },
-};
+use crate::cases::case::{Bases, Group, Member, Relation, Role, Rounds};
+use crate::knowledge::{Knowledge, Learn};
+use crate::rules::Rule;
+use crate::session::recent::RecentExchanges;
+use crate::session::tally::NewlyBroken;
+use crate::session::{Ending, Session};
+use crate::verdict::conclusion::{End, Strictness};
+use crate::verdict::known::KnownFailureList;
+use crate::verdict::summary::{Recorded, Summary};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use paymaster_exchange::Exchange;

@@ -5,27 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::Kind;
 
-use crate::{
-    cases::case::Group,
-    diagnosis::{
-        finding::{Finding, Key, Sought},
-        outcomes::Outcomes,
-    },
-    knowledge::Knowledge,
-    rules::{Bits, Check, Report, Rule, View, Violation, observers::Observations},
-    session::{
-        access::Access,
-        add_counts,
-        examples::{Example, Examples},
-        judge::Judgement,
-    },
-    specification::Specification,
-    verdict::{
-        conclusion::Verdict,
-        known::{self, KnownFailureList},
-        summary::{Contradiction, Reached, RuleOutcome},
-    },
-};
+use crate::cases::case::Group;
+use crate::diagnosis::finding::{Finding, Key, Sought};
+use crate::diagnosis::outcomes::Outcomes;
+use crate::knowledge::Knowledge;
+use crate::rules::observers::Observations;
+use crate::rules::{Bits, Check, Report, Rule, View, Violation};
+use crate::session::access::Access;
+use crate::session::add_counts;
+use crate::session::examples::{Example, Examples};
+use crate::session::judge::Judgement;
+use crate::specification::Specification;
+use crate::verdict::conclusion::Verdict;
+use crate::verdict::known::{self, KnownFailureList};
+use crate::verdict::summary::{Contradiction, Reached, RuleOutcome};
 use paymaster_exchange::Exchange;
 
 /// How often a rule must hold in a run whose budget ended its depth, unless its quota is smaller.

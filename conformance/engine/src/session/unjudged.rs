@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use paymaster_exchange::Exchange;
 
-use crate::{
-    cases::case::Member,
-    rules::View,
-    session::{access::Access, unserved::without_answer},
-    verdict::summary::UnjudgedGroups,
-};
+use crate::cases::case::Member;
+use crate::rules::View;
+use crate::session::access::Access;
+use crate::session::unserved::without_answer;
+use crate::verdict::summary::UnjudgedGroups;
 
 /// Why a group is not judged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

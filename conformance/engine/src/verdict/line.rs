@@ -1,13 +1,9 @@
 //! The verdict on a run in one sentence, with the counts that limit it. Every report uses this sentence.
 
-use crate::{
-    rules::count,
-    verdict::{
-        conclusion::Conclusion,
-        counts::{Counts, RuleState},
-        known,
-    },
-};
+use crate::rules::count;
+use crate::verdict::conclusion::Conclusion;
+use crate::verdict::counts::{Counts, RuleState};
+use crate::verdict::known;
 
 /// How a run ended, and what limits this verdict: rules that were not judged, known failures, entries that are out of date.
 #[derive(Clone, Debug)]

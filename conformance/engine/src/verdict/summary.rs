@@ -6,19 +6,14 @@ use paymaster_schemas::Kind;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    diagnosis::{
-        defect::Defect,
-        finding::{Finding, Key},
-        outcomes::AnswerKind,
-    },
-    message::answer::Answer,
-    rules::{MissingLine, Rule, observers::Observations},
-    verdict::{
-        conclusion::{Conclusion, Verdict},
-        known,
-    },
-};
+use crate::diagnosis::defect::Defect;
+use crate::diagnosis::finding::{Finding, Key};
+use crate::diagnosis::outcomes::AnswerKind;
+use crate::message::answer::Answer;
+use crate::rules::observers::Observations;
+use crate::rules::{MissingLine, Rule};
+use crate::verdict::conclusion::{Conclusion, Verdict};
+use crate::verdict::known;
 
 /// Groups that are not judged for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,10 +8,8 @@ use paymaster_engine::cases::case::Member;
 use paymaster_exchange::HeaderSet;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    ShownTarget,
-    output::shell::{quoted, word},
-};
+use crate::ShownTarget;
+use crate::output::shell::{quoted, word};
 
 /// The longest body that fits into one argument of a command, in bytes.
 const LONGEST_ARGUMENT: usize = 100_000;

@@ -9,11 +9,9 @@ use std::{io, path::Path};
 
 use maud::Markup;
 
-use crate::output::{
-    page::Own,
-    report_file,
-    terminal::{cut, escape_controls},
-};
+use crate::output::page::Own;
+use crate::output::report_file;
+use crate::output::terminal::{cut, escape_controls};
 
 /// Longest value that is shown, in characters. The message that has it is shown too.
 const LONGEST_VALUE: usize = 400;

@@ -2,26 +2,18 @@
 
 use std::{error::Error, path::PathBuf, time::Duration};
 
-use crate::{
-    args::{CommonArgs, RunArgs, RunTable, TrustArgs},
-    headers::{self, Header},
-    output::shell,
-    settings::{
-        Settings, ShownTarget,
-        environment::Environment,
-        file::{self, LoadTable, TargetProfile},
-        profile_file::ProfileFile,
-    },
-};
-use paymaster_client::{
-    http::transport::{Limits, Transport},
-    network::{
-        connector::{ConnectError, Connector},
-        proxies::Proxies,
-        target::Target,
-    },
-    redact::{Redactor, is_version},
-};
+use crate::args::{CommonArgs, RunArgs, RunTable, TrustArgs};
+use crate::headers::{self, Header};
+use crate::output::shell;
+use crate::settings::environment::Environment;
+use crate::settings::file::{self, LoadTable, TargetProfile};
+use crate::settings::profile_file::ProfileFile;
+use crate::settings::{Settings, ShownTarget};
+use paymaster_client::http::transport::{Limits, Transport};
+use paymaster_client::network::connector::{ConnectError, Connector};
+use paymaster_client::network::proxies::Proxies;
+use paymaster_client::network::target::Target;
+use paymaster_client::redact::{Redactor, is_version};
 use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 use paymaster_schemas::documents;
 

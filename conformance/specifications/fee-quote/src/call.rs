@@ -2,14 +2,13 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use paymaster_engine::{
-    cases::{case::BuildInput, edit::with},
-    knowledge::Knowledge,
-    message::request::{Call, Called},
-    rules::View,
-    specification::{Counted, DecidingValues},
-    spending::Wei,
-};
+use paymaster_engine::cases::case::BuildInput;
+use paymaster_engine::cases::edit::with;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::request::{Call, Called};
+use paymaster_engine::rules::View;
+use paymaster_engine::specification::{Counted, DecidingValues};
+use paymaster_engine::spending::Wei;
 use paymaster_ethereum::most_cost;
 use paymaster_schemas::{Kind, Mode, kinds, member_validator};
 use serde_json::{Value, json};

@@ -7,19 +7,19 @@ use indexmap::IndexMap;
 use paymaster_engine::{cases::scope::Scope, knowledge::Knowledge};
 use paymaster_reference_server::Config;
 use paymaster_schemas::Basis;
-use paymaster_settings::{
-    EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, all_rules, args::RunArgs, embedded::profile_of,
-    settings::setup::QUICK, which,
-};
+use paymaster_settings::args::RunArgs;
+use paymaster_settings::embedded::profile_of;
+use paymaster_settings::settings::setup::QUICK;
+use paymaster_settings::{EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, all_rules, which};
 
-use crate::{
-    cli::{
-        CommandError, args::CheckArgs, block_on, filter, known::KnownFailures, printed, reports::Reports,
-        stop_at_interrupt,
-    },
-    report::{Finished, progress::Progress, text::words::count},
-    run::{self, Cost, Reporters, RunOutcome, Suite},
-};
+use crate::cli::args::CheckArgs;
+use crate::cli::known::KnownFailures;
+use crate::cli::reports::Reports;
+use crate::cli::{CommandError, block_on, filter, printed, stop_at_interrupt};
+use crate::report::Finished;
+use crate::report::progress::Progress;
+use crate::report::text::words::count;
+use crate::run::{self, Cost, Reporters, RunOutcome, Suite};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {

@@ -1,17 +1,12 @@
 //! `matrix REPORT...`: one page for several implementations, and a badge for each.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use crate::{
-    cli::{CommandError, args::MatrixArgs, at, printed},
-    report::{
-        comparison::matrix::{self, Column},
-        model::Report,
-    },
-};
+use crate::cli::args::MatrixArgs;
+use crate::cli::{CommandError, at, printed};
+use crate::report::comparison::matrix::{self, Column};
+use crate::report::model::Report;
 use paymaster_settings::output::{self, report_file};
 
 /// Runs the command; returns the exit code.

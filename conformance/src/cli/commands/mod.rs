@@ -10,10 +10,8 @@ mod proxy;
 mod replay;
 mod selftest;
 
-use crate::cli::{
-    CommandError,
-    args::{Cli, Command},
-};
+use crate::cli::CommandError;
+use crate::cli::args::{Cli, Command};
 use paymaster_settings::{Environment, command_line};
 
 /// Runs a command; returns the exit code.

@@ -6,21 +6,15 @@ use indexmap::IndexSet;
 use maud::{Markup, html};
 use paymaster_schemas::{Section, find_clause};
 
-use crate::report::{
-    counts::{Counts, RuleState},
-    document::observed,
-    html::mark,
-    model::Report,
-    text::{sections, words},
-};
+use crate::report::counts::{Counts, RuleState};
+use crate::report::document::observed;
+use crate::report::html::mark;
+use crate::report::model::Report;
+use crate::report::text::{sections, words};
 use paymaster_engine::verdict::conclusion::Conclusion;
-use paymaster_settings::{
-    EMBEDDED_WARNING,
-    output::{
-        document::{Block, Head, Style, Table, Text, html, markdown},
-        page::{self, Own, id},
-    },
-};
+use paymaster_settings::EMBEDDED_WARNING;
+use paymaster_settings::output::document::{Block, Head, Style, Table, Text, html, markdown};
+use paymaster_settings::output::page::{self, Own, id};
 
 /// A report and the name of its column.
 pub(crate) struct Column {

@@ -1,17 +1,13 @@
 //! A defect: headline, cause, the rules that it breaks, the smallest request and its answer, the nearest request that does not show it,
 //! and how to repeat it.
 
-use paymaster_settings::output::{
-    document::{Block, Card, Message, Style, Text, html},
-    terminal::cut,
-};
+use paymaster_settings::output::document::{Block, Card, Message, Style, Text, html};
+use paymaster_settings::output::terminal::cut;
 
-use crate::report::{
-    counts::RuleState,
-    document::{Extent, WHOLE},
-    model::{Attempt, Defect, Exchanged, Finding, JudgedRule, Report, Request},
-    text::words,
-};
+use crate::report::counts::RuleState;
+use crate::report::document::{Extent, WHOLE};
+use crate::report::model::{Attempt, Defect, Exchanged, Finding, JudgedRule, Report, Request};
+use crate::report::text::words;
 
 /// How many rules, and other replay files, of a defect a terminal shows. The rest is counted.
 const MOST: usize = 3;

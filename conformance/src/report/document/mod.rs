@@ -13,24 +13,16 @@ use clap::Args;
 use indexmap::IndexMap;
 use paymaster_engine::verdict::conclusion::{Conclusion, Verdict};
 use paymaster_schemas::{Clause, find_clause};
-use paymaster_settings::{
-    Paint,
-    output::{
-        document::{
-            Block, Document, Head, Style, Table, Text, html,
-            markdown::{self, LONGEST_COMMENT},
-            terminal::Lines,
-        },
-        page::Own,
-    },
-};
+use paymaster_settings::Paint;
+use paymaster_settings::output::document::markdown::{self, LONGEST_COMMENT};
+use paymaster_settings::output::document::terminal::Lines;
+use paymaster_settings::output::document::{Block, Document, Head, Style, Table, Text, html};
+use paymaster_settings::output::page::Own;
 
-use crate::report::{
-    counts::RuleState,
-    html::rules,
-    model::{JudgedRule, KnownFailure, Report},
-    text::words,
-};
+use crate::report::counts::RuleState;
+use crate::report::html::rules;
+use crate::report::model::{JudgedRule, KnownFailure, Report};
+use crate::report::text::words;
 
 /// How much of the report a terminal shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]

@@ -6,20 +6,15 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use paymaster_schemas::{Basis, Section};
 
-use crate::report::{
-    counts::{Counts, RuleState},
-    document::finding,
-    model::{JudgedRule, Report},
-    text::{sections, words},
-};
+use crate::report::counts::{Counts, RuleState};
+use crate::report::document::finding;
+use crate::report::model::{JudgedRule, Report};
+use crate::report::text::{sections, words};
 use paymaster_engine::verdict::conclusion::Verdict;
-use paymaster_settings::{
-    escape_controls,
-    output::{
-        document::{Block, Table, Text, html, html::text},
-        page::id,
-    },
-};
+use paymaster_settings::escape_controls;
+use paymaster_settings::output::document::html::text;
+use paymaster_settings::output::document::{Block, Table, Text, html};
+use paymaster_settings::output::page::id;
 
 pub(in crate::report) fn rules(report: &Report) -> Markup {
     let name = &report.specification.name;

@@ -1,20 +1,14 @@
 //! HAR 1.2: exchanges in the format that the network panel of a browser opens.
 
-use std::{
-    io::{self, Write},
-    time::SystemTime,
-};
+use std::io::{self, Write};
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use crate::{
-    events::{Event, SentExchange},
-    report::{
-        Maker, ReportLog,
-        machine::{milliseconds, moment},
-        model::{Body, Exchanged, Finding, Header, Report, Response, Tool},
-    },
-};
+use crate::events::{Event, SentExchange};
+use crate::report::machine::{milliseconds, moment};
+use crate::report::model::{Body, Exchanged, Finding, Header, Report, Response, Tool};
+use crate::report::{Maker, ReportLog};
 
 /// The id of the page that all exchanges belong to; Firefox needs one.
 const PAGE: &str = "run";

@@ -2,14 +2,10 @@
 
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite, XmlString};
 
-use crate::report::{
-    model::{Defect, Finding, JudgedRule, KnownFailure, Report},
-    text::words,
-};
-use paymaster_engine::verdict::{
-    conclusion::{Conclusion, Verdict},
-    known::EntryState,
-};
+use crate::report::model::{Defect, Finding, JudgedRule, KnownFailure, Report};
+use crate::report::text::words;
+use paymaster_engine::verdict::conclusion::{Conclusion, Verdict};
+use paymaster_engine::verdict::known::EntryState;
 use paymaster_settings::escape_controls;
 
 /// The report as XML.

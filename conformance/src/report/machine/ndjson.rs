@@ -1,21 +1,15 @@
 //! The event log: one JSON object for each event, one a line, in the order of the events.
 
-use std::{
-    io::{self, Write},
-    time::SystemTime,
-};
+use std::io::{self, Write};
+use std::time::SystemTime;
 
 use paymaster_engine::verdict::conclusion::Verdict;
 use serde_json::{Value, json};
 
-use crate::{
-    events::{Event, SentExchange},
-    report::{
-        Maker, ReportLog,
-        machine::{milliseconds, moment},
-        model::{Body, Finding, Report, Tool},
-    },
-};
+use crate::events::{Event, SentExchange};
+use crate::report::machine::{milliseconds, moment};
+use crate::report::model::{Body, Finding, Report, Tool};
+use crate::report::{Maker, ReportLog};
 
 /// The format of the log, named in its first line.
 pub(crate) const FORMAT: &str = "paymaster-events/v1";

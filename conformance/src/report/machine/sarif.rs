@@ -2,12 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::report::{
-    counts::RuleState,
-    machine::profile_place,
-    model::{Finding, JudgedRule, Report},
-    text::{sections, words},
-};
+use crate::report::counts::RuleState;
+use crate::report::machine::profile_place;
+use crate::report::model::{Finding, JudgedRule, Report};
+use crate::report::text::{sections, words};
 use paymaster_engine::{diagnosis::finding::without_indices, verdict::conclusion::Conclusion};
 use paymaster_settings::{escape_controls, output::terminal::cut};
 

@@ -1,17 +1,12 @@
 //! Where profile and target contradict each other: what the profile states and on which line, and what the target does instead.
 
-use paymaster_engine::{
-    diagnosis::finding::Finding,
-    knowledge::Statement,
-    verdict::{conclusion::Conclusion, summary::Contradiction},
-};
-use paymaster_settings::{
-    escape_controls,
-    output::{
-        document::{Style, Text},
-        terminal::cut,
-    },
-};
+use paymaster_engine::diagnosis::finding::Finding;
+use paymaster_engine::knowledge::Statement;
+use paymaster_engine::verdict::conclusion::Conclusion;
+use paymaster_engine::verdict::summary::Contradiction;
+use paymaster_settings::escape_controls;
+use paymaster_settings::output::document::{Style, Text};
+use paymaster_settings::output::terminal::cut;
 use serde_json::Value;
 
 use crate::report::{Finished, model::Report, text::words};

@@ -2,20 +2,14 @@
 
 use std::{cmp::Reverse, time::Duration};
 
-use crate::report::{
-    Finished,
-    counts::RuleState,
-    model::{Finding, Report},
-};
+use crate::report::Finished;
+use crate::report::counts::RuleState;
+use crate::report::model::{Finding, Report};
 use paymaster_client::redact::Redactor;
-use paymaster_engine::{
-    specification::Specification,
-    verdict::{
-        conclusion::Conclusion,
-        known::{EntryOutcome, EntryState, KnownFailureKind},
-        summary::{Reached, Refusal, most_awaited},
-    },
-};
+use paymaster_engine::specification::Specification;
+use paymaster_engine::verdict::conclusion::Conclusion;
+use paymaster_engine::verdict::known::{EntryOutcome, EntryState, KnownFailureKind};
+use paymaster_engine::verdict::summary::{Reached, Refusal, most_awaited};
 use paymaster_settings::{escape_controls, output::terminal::cut};
 
 pub(crate) use paymaster_engine::rules::count;

@@ -1,9 +1,7 @@
 //! The budgets of looking closer at findings: of requests for one, of time without an answer for all.
 
-use std::{
-    sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use paymaster_engine::cases::case::Group;
 use paymaster_exchange::{Exchange, Failure};

@@ -1,38 +1,30 @@
 //! Looks for the causes of all findings of a run, one after the other: a cause that is known already is tried first.
 
-use std::{
-    cmp::Reverse,
-    sync::atomic::{AtomicU32, Ordering},
-    time::Duration,
-};
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::run::{
-    Suite,
-    confirming::{
-        amounts::add_amounts,
-        budget::{SHRUNK_PER_RUN, WaitingBudget},
-        check::{self, Contradiction},
-        confirm::confirm,
-        diagnose::{Diagnosis, Material, Search},
-        resend::{Reproduction, Resender},
-    },
-    planning::drawn::{drawn_calls, with_other_versions},
-    replay::renewed,
-    sending::sender::Sender,
-};
-use paymaster_engine::{
-    cases::protocol::keeps_idle,
-    diagnosis::{
-        cause::Cause,
-        difference::Difference,
-        finding::{Finding, Key, Sought, without_indices},
-    },
-    rules::{Check, Rule},
-    session::{Session, recheck::Outcome, tally::FirstViolation},
-};
+use crate::run::Suite;
+use crate::run::confirming::amounts::add_amounts;
+use crate::run::confirming::budget::{SHRUNK_PER_RUN, WaitingBudget};
+use crate::run::confirming::check::{self, Contradiction};
+use crate::run::confirming::confirm::confirm;
+use crate::run::confirming::diagnose::{Diagnosis, Material, Search};
+use crate::run::confirming::resend::{Reproduction, Resender};
+use crate::run::planning::drawn::{drawn_calls, with_other_versions};
+use crate::run::replay::renewed;
+use crate::run::sending::sender::Sender;
+use paymaster_engine::cases::protocol::keeps_idle;
+use paymaster_engine::diagnosis::cause::Cause;
+use paymaster_engine::diagnosis::difference::Difference;
+use paymaster_engine::diagnosis::finding::{Finding, Key, Sought, without_indices};
+use paymaster_engine::rules::{Check, Rule};
+use paymaster_engine::session::Session;
+use paymaster_engine::session::recheck::Outcome;
+use paymaster_engine::session::tally::FirstViolation;
 use paymaster_settings::Settings;
 
 /// How many requests the search for one cause may send, as a multiple of those of shrinking.

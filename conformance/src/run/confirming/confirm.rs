@@ -4,23 +4,18 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::task::JoinSet;
 
-use crate::run::{
-    Suite,
-    confirming::{
-        budget::{RequestBudget, SHRUNK_PER_RUN, WaitingBudget},
-        causes,
-        resend::{Reproduction, Resender},
-        shrink::{Shrinker, Shrunk},
-    },
-    sending::sender::Sender,
-};
+use crate::run::Suite;
+use crate::run::confirming::budget::{RequestBudget, SHRUNK_PER_RUN, WaitingBudget};
+use crate::run::confirming::causes;
+use crate::run::confirming::resend::{Reproduction, Resender};
+use crate::run::confirming::shrink::{Shrinker, Shrunk};
+use crate::run::sending::sender::Sender;
 use paymaster_client::stop::Reason;
-use paymaster_engine::{
-    cases::protocol::keeps_idle,
-    diagnosis::finding::{Attempt, Finding, Key},
-    knowledge::Knowledge,
-    session::{Session, tally::FirstViolation},
-};
+use paymaster_engine::cases::protocol::keeps_idle;
+use paymaster_engine::diagnosis::finding::{Attempt, Finding, Key};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::session::Session;
+use paymaster_engine::session::tally::FirstViolation;
 use paymaster_exchange::Exchange;
 use paymaster_settings::Settings;
 

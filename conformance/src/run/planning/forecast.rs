@@ -8,10 +8,8 @@ use paymaster_engine::{cases::plan::DEFAULT_CASES, knowledge::Knowledge};
 use paymaster_settings::{Settings, settings::setup::QUICK};
 use tokio::time::Instant;
 
-use crate::{
-    estimate::{Estimate, rounded_up},
-    run::Suite,
-};
+use crate::estimate::{Estimate, rounded_up};
+use crate::run::Suite;
 
 /// A new estimate is reported when the time between requests is this many times the reported one.
 const SLOWER: u32 = 2;

@@ -7,10 +7,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use paymaster_engine::{cases::case::Group, cases::scope::Scope, knowledge::Knowledge};
-use tokio::{
-    sync::{Mutex as AsyncMutex, mpsc},
-    task::JoinHandle,
-};
+use tokio::sync::{Mutex as AsyncMutex, mpsc};
+use tokio::task::JoinHandle;
 
 use crate::run::Suite;
 

@@ -19,27 +19,21 @@
 //! Some targets refuse connections while too many others are open. Where a connection was refused or closed without an answer, and the group
 //! is answered alone, connections are opened one after the other and kept: the number that the target takes is the new limit.
 
-use std::{
-    collections::BTreeMap,
-    fmt, mem,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use std::{fmt, mem};
 
-use paymaster_client::{
-    stop::Reason,
-    throttling::{Retries, ThrottleDecision},
-};
+use paymaster_client::stop::Reason;
+use paymaster_client::throttling::{Retries, ThrottleDecision};
 use paymaster_engine::{rules::count, spending::SpendingLimits};
 use paymaster_exchange::{Body, Exchange, Failure, KEPT, Response};
 
-use crate::run::sending::{
-    comparison::Comparison,
-    excuse::{Excuse, Limit, errors},
-    liveness::{Liveness, NextStep, Served, is_answered, served},
-    own_words::{is_of_the_request, words_of},
-    sender::Notice,
-};
+use crate::run::sending::comparison::Comparison;
+use crate::run::sending::excuse::{Excuse, Limit, errors};
+use crate::run::sending::liveness::{Liveness, NextStep, Served, is_answered, served};
+use crate::run::sending::own_words::{is_of_the_request, words_of};
+use crate::run::sending::sender::Notice;
 
 /// How many times connecting is tried for one request.
 const CONNECT_TRIES: u32 = 3;

@@ -1,10 +1,8 @@
 //! Limits that a target states in words of its own, on requests in a time or in flight. An error is such a limit if copies of a request that
 //! was served before get it when many of them are sent at the same time, and no longer when one is sent alone.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use paymaster_engine::session::unserved::without_values;
 use serde_json::Value;

@@ -2,25 +2,21 @@
 
 use paymaster_engine::specification::Specification;
 use paymaster_reference_server::Config;
-use paymaster_settings::{
-    RunSetup,
-    embedded::profile_of,
-    exit as codes,
-    output::{self as out, curl::CurlCommand},
-    process::CommandError,
-    settings::file::LoadTable,
-    settings::setup::SetupError,
-    which,
-};
+use paymaster_settings::embedded::profile_of;
+use paymaster_settings::output as out;
+use paymaster_settings::output::curl::CurlCommand;
+use paymaster_settings::process::CommandError;
+use paymaster_settings::settings::file::LoadTable;
+use paymaster_settings::settings::setup::SetupError;
+use paymaster_settings::{RunSetup, exit as codes, which};
 
 use super::{embedded::Embedded, reports::publish};
-use crate::{
-    cli::{args::LoadArgs, command_line, interrupts, runtime},
-    metrics::LiveFigures,
-    report::RequestedReport,
-    results::{Change, RunComparison, RunSummary, RunVerdict},
-    run::{self, RunOptions},
-};
+use crate::cli::args::LoadArgs;
+use crate::cli::{command_line, interrupts, runtime};
+use crate::metrics::LiveFigures;
+use crate::report::RequestedReport;
+use crate::results::{Change, RunComparison, RunSummary, RunVerdict};
+use crate::run::{self, RunOptions};
 
 /// Executes a load test and writes its reports.
 pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {

@@ -6,14 +6,10 @@ use paymaster_settings::{Environment, exit as codes, output as out, process::Com
 
 use paymaster_client::files as input;
 
-use crate::{
-    cli::{
-        args::{CompareArgs, MergeArgs},
-        command_line,
-    },
-    report::{self, ReportError, RequestedReport},
-    results::{self, Change, RunComparison, RunSummary},
-};
+use crate::cli::args::{CompareArgs, MergeArgs};
+use crate::cli::command_line;
+use crate::report::{self, ReportError, RequestedReport};
+use crate::results::{self, Change, RunComparison, RunSummary};
 
 /// Prints the report and writes the report files. An error of one file does not stop the others. Returns whether all succeeded. Where a
 /// report goes to standard output, the one for people goes to standard error.

@@ -1,9 +1,7 @@
 //! Iterations: one iteration sends the requests of one sequence. In the open model an iteration is an arrival of the schedule.
 
-use std::{
-    sync::atomic::Ordering,
-    time::{Duration, Instant},
-};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use crate::engine::state::{EndReason, Pacing, RunState};
 

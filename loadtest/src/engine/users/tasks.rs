@@ -4,13 +4,9 @@
 //! by a telnet or WebSocket port only, and keeps its settings and its end for the whole process, while a worker has one run after
 //! the other. So each user of a worker is a task that does what a user of goose does (`user::work_slice`).
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 use tokio::task::JoinSet;

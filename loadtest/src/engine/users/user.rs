@@ -2,25 +2,20 @@
 //!
 //! goose can stop a user between two transactions only. So a transaction is a slice of a user's time, not one exchange.
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::{Duration, Instant, SystemTime},
-};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime};
 
 use goose::goose::{GooseUser, TransactionResult};
-use paymaster_client::{
-    lean::{LeanConnection, Reply},
-    throttling::stated_pause,
-};
+use paymaster_client::lean::{LeanConnection, Reply};
+use paymaster_client::throttling::stated_pause;
 use paymaster_engine::rules::Violation;
 use paymaster_exchange::{Exchange, Failure};
 
 use super::iteration::{self, Iteration};
-use crate::{
-    engine::{EndReason, Lane, Pacing, RunState},
-    figures::{self, Example, LONGEST_BODY, Outcome, Sample, WrongKey},
-    judging::{self, Assessment, SentRequest},
-};
+use crate::engine::{EndReason, Lane, Pacing, RunState};
+use crate::figures::{self, Example, LONGEST_BODY, Outcome, Sample, WrongKey};
+use crate::judging::{self, Assessment, SentRequest};
 
 /// How long a user works before goose may stop it.
 const SLICE: Duration = Duration::from_millis(100);

@@ -8,10 +8,8 @@ use paymaster_settings::specifications::find_rule;
 use std::collections::BTreeMap;
 
 use super::{Stats, StatsEntry, StatsError};
-use crate::{
-    figures::{Figures, LabelFigures},
-    number::{float, whole},
-};
+use crate::figures::{Figures, LabelFigures};
+use crate::number::{float, whole};
 
 /// The method of every row.
 const METHOD: &str = "RPC";

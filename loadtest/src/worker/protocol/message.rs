@@ -4,10 +4,8 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use serde::{
-    Deserialize, Serialize, Serializer,
-    de::{DeserializeOwned, IgnoredAny},
-};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A message of the master.
 #[derive(Clone, Debug, PartialEq)]

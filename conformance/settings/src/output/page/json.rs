@@ -4,10 +4,8 @@
 use std::fmt;
 
 use maud::{Markup, PreEscaped, html};
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
-};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::output::terminal::{cut, escape_controls};

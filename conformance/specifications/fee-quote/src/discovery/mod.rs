@@ -8,27 +8,21 @@
 
 pub use paymaster_engine::cases::protocol::DISCOVERY;
 
-use crate::{
-    SPECIFICATION, base,
-    call::{CallParts, RequestedTokens, quoted_tokens, unsupported_tokens},
-    generate::{requests::Source, tokens::NATIVE_COIN},
-    target::{
-        accounts,
-        context::{Context, Support, shown_support},
-        dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts},
-        forms::all_forms,
-        spellings::{Place, ServedCapitals, Spelling},
-    },
-};
-use paymaster_engine::{
-    cases::{
-        case::{Base, Group},
-        plan::single_requests,
-    },
-    knowledge::{Discover, Knowledge},
-    message::{answer::Answer, request::ParsedRequest},
-    session::access::Access,
-};
+use crate::call::{CallParts, RequestedTokens, quoted_tokens, unsupported_tokens};
+use crate::generate::requests::Source;
+use crate::generate::tokens::NATIVE_COIN;
+use crate::target::accounts;
+use crate::target::context::{Context, Support, shown_support};
+use crate::target::dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts};
+use crate::target::forms::all_forms;
+use crate::target::spellings::{Place, ServedCapitals, Spelling};
+use crate::{SPECIFICATION, base};
+use paymaster_engine::cases::case::{Base, Group};
+use paymaster_engine::cases::plan::single_requests;
+use paymaster_engine::knowledge::{Discover, Knowledge};
+use paymaster_engine::message::answer::Answer;
+use paymaster_engine::message::request::ParsedRequest;
+use paymaster_engine::session::access::Access;
 use std::{collections::BTreeSet, sync::Arc};
 
 use paymaster_schemas::{Kind, Mode, kinds};

@@ -4,33 +4,22 @@ use alloy_primitives::Address;
 use num_bigint::BigUint;
 use paymaster_ethereum::{ACCOUNTS, CallContext, Encoded, in_mixed_case};
 use paymaster_schemas::validator_for;
-use proptest::{
-    prelude::{BoxedStrategy, Strategy},
-    strategy::Union,
-    test_runner::TestRng,
-};
+use proptest::prelude::{BoxedStrategy, Strategy};
+use proptest::strategy::Union;
+use proptest::test_runner::TestRng;
 use serde_json::{Map, Value};
 
-use crate::{
-    generate::tokens::random_address,
-    tables::{FEES, GAS},
-    target::{
-        context::{Context, Support},
-        dialect::Amounts,
-        ordinary::CALL_DATA_BYTES,
-        profile::{Accepts, Operations, Sponsors, is_address},
-    },
-};
-use paymaster_engine::{
-    cases::case::Draw,
-    generate::{
-        Overrides, Unsupported,
-        boundary::{self, Notation},
-        random::{RngExt, drawn},
-        strategy,
-    },
-    knowledge::Knowledge as _,
-};
+use crate::generate::tokens::random_address;
+use crate::tables::{FEES, GAS};
+use crate::target::context::{Context, Support};
+use crate::target::dialect::Amounts;
+use crate::target::ordinary::CALL_DATA_BYTES;
+use crate::target::profile::{Accepts, Operations, Sponsors, is_address};
+use paymaster_engine::cases::case::Draw;
+use paymaster_engine::generate::boundary::{self, Notation};
+use paymaster_engine::generate::random::{RngExt, drawn};
+use paymaster_engine::generate::{Overrides, Unsupported, strategy};
+use paymaster_engine::knowledge::Knowledge as _;
 
 /// The nine members of the table.
 const MEMBERS: [&str; 9] = [

@@ -3,11 +3,10 @@
 mod requests;
 mod results;
 
-use paymaster_engine::{
-    cases::case::Role,
-    message::request::Call,
-    rules::{View, observers::Observer},
-};
+use paymaster_engine::cases::case::Role;
+use paymaster_engine::message::request::Call;
+use paymaster_engine::rules::View;
+use paymaster_engine::rules::observers::Observer;
 use requests::acceptance;
 use serde_json::Value;
 

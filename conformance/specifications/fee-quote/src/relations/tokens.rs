@@ -1,22 +1,19 @@
 //! Tokens: absent, unsupported, many (sections 2.5, 4.1 and 4.2).
 
 use alloy_primitives::Address;
-use paymaster_engine::cases::{
-    case::{Base, Bases, BuildInput, Member, Relation, Role, Rounds},
-    edit::{address, compared, item_of_round, member, remove, set, with, with_baseline},
+use paymaster_engine::cases::case::{Base, Bases, BuildInput, Member, Relation, Role, Rounds};
+use paymaster_engine::cases::edit::{
+    address, compared, item_of_round, member, remove, set, with, with_baseline,
 };
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
-use crate::{
-    base,
-    relations::{MODE, OPERATION, TOKEN_INFO, calls::with_variations},
-    tables::{GAS, is_hex},
-    target::{
-        context::{Context, Support},
-        profile::Accepts,
-    },
-};
+use crate::base;
+use crate::relations::calls::with_variations;
+use crate::relations::{MODE, OPERATION, TOKEN_INFO};
+use crate::tables::{GAS, is_hex};
+use crate::target::context::{Context, Support};
+use crate::target::profile::Accepts;
 
 /// Sponsoring in token mode with a token that is not supported.
 pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(

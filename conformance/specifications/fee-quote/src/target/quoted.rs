@@ -1,10 +1,8 @@
 //! What the target's first quotes show and later quotes are compared with: the paymaster's address, the price of each token, and the
 //! units of `validUntil`.
 
-use std::{
-    collections::BTreeMap,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};

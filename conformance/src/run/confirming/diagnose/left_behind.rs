@@ -5,31 +5,26 @@
 //! with the same value. The control is the same requests with two values: there the last one must be right. Or the other way round: wrong
 //! alone and with two values, and right after an earlier request of another method.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    time::Duration,
-};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
-use paymaster_engine::{
-    cases::case::{Group, Member, Order},
-    diagnosis::{
-        cause::{Cause, EarlierRequest, is_about_the_kind, is_right_in_the_same_respect},
-        difference::{Difference, differences, with_all},
-    },
-    message::{answer::Answer, request::ParsedRequest},
-    rules::Violation,
-    session::recheck::Outcome,
-    specification::Places,
+use paymaster_engine::cases::case::{Group, Member, Order};
+use paymaster_engine::diagnosis::cause::{
+    Cause, EarlierRequest, is_about_the_kind, is_right_in_the_same_respect,
 };
+use paymaster_engine::diagnosis::difference::{Difference, differences, with_all};
+use paymaster_engine::message::answer::Answer;
+use paymaster_engine::message::request::ParsedRequest;
+use paymaster_engine::rules::Violation;
+use paymaster_engine::session::recheck::Outcome;
+use paymaster_engine::specification::Places;
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 use serde_json::{Value, json};
 
 use super::{Diagnosis, Search, circumstances::with_members, members::Subject, parsed, with_body};
-use crate::run::{
-    confirming::resend::Reproduction,
-    replay::{scattered, unseen_number, written_like},
-};
+use crate::run::confirming::resend::Reproduction;
+use crate::run::replay::{scattered, unseen_number, written_like};
 
 /// How often a request is repeated: with the same subject, and of the same party.
 const REPETITIONS: usize = 4;

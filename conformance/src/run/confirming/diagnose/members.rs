@@ -3,25 +3,21 @@
 use serde_json::Value;
 
 use super::{Diagnosis, Search, circumstances::with_members, form::Plain, parsed, with_body};
-use paymaster_engine::{
-    cases::case::{Group, Member, Role},
-    diagnosis::{
-        cause::{Cause, Contrast, is_about_the_kind, is_right_in_the_same_respect},
-        difference::{Difference, differences, with_all},
-        fewest::Fewest,
-        finding::Finding,
-        narrowing::Narrowing,
-    },
-    json::{
-        number::amount,
-        pointer::{escaped, with_value},
-    },
-    knowledge::{Expectation, Knowledge, Requirement},
-    message::{answer::Answer, request::ParsedRequest},
-    rules::Violation,
-    session::{examples::Example, recheck::Outcome},
-    specification::Places,
-};
+use paymaster_engine::cases::case::{Group, Member, Role};
+use paymaster_engine::diagnosis::cause::{Cause, Contrast, is_about_the_kind, is_right_in_the_same_respect};
+use paymaster_engine::diagnosis::difference::{Difference, differences, with_all};
+use paymaster_engine::diagnosis::fewest::Fewest;
+use paymaster_engine::diagnosis::finding::Finding;
+use paymaster_engine::diagnosis::narrowing::Narrowing;
+use paymaster_engine::json::number::amount;
+use paymaster_engine::json::pointer::{escaped, with_value};
+use paymaster_engine::knowledge::{Expectation, Knowledge, Requirement};
+use paymaster_engine::message::answer::Answer;
+use paymaster_engine::message::request::ParsedRequest;
+use paymaster_engine::rules::Violation;
+use paymaster_engine::session::examples::Example;
+use paymaster_engine::session::recheck::Outcome;
+use paymaster_engine::specification::Places;
 use paymaster_exchange::Exchange;
 
 /// How many requests that may pass are tried.

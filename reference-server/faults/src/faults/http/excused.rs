@@ -7,11 +7,8 @@ use paymaster_schemas::kinds;
 use paymaster_service::EntryPoint;
 use serde_json::Value;
 
-use crate::injection::{RequestView, WireResponse, refuse_result};
-use crate::{
-    faults::{CALL_DATA, Fault, fault},
-    injection::text_of,
-};
+use crate::faults::{CALL_DATA, Fault, fault};
+use crate::injection::{RequestView, WireResponse, refuse_result, text_of};
 
 const TEXT: Fault = Fault::breaking("answer.json-text");
 

@@ -4,11 +4,8 @@ use alloy_primitives::U256;
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
-use crate::injection::{GAS_LIMITS, RequestView};
-use crate::{
-    faults::{Fault, fault},
-    injection::{refuse, set},
-};
+use crate::faults::{Fault, fault};
+use crate::injection::{GAS_LIMITS, RequestView, refuse, set};
 
 const GAS: Fault = Fault::breaking("request.gas-fields-optional");
 const LISTED: Fault = Fault::breaking("request.listed-fields-suffice");

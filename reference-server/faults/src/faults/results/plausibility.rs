@@ -5,8 +5,9 @@ use paymaster_service::SigningConfig;
 use serde_json::{Map, Value, json};
 
 use crate::faults::{Fault, fault};
+use crate::injection::MemberChange::Set;
 use crate::injection::{
-    MemberChange::Set, RequestView, change, change_data, each_quote, has_quotes, list, quotes, replace, set,
+    RequestView, change, change_data, each_quote, has_quotes, list, quotes, replace, set,
 };
 
 const PAYMASTER_ADDRESS: Fault = Fault::breaking("plausibility.paymaster-address").also(&[TOKEN_DATA.clause]);

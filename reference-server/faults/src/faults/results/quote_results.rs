@@ -4,11 +4,9 @@
 use paymaster_schemas::kinds;
 use serde_json::Value;
 
+use crate::faults::{CALCULATE, Fault, fault};
 use crate::injection::MemberChange::{Map, Remove, Set};
-use crate::{
-    faults::{CALCULATE, Fault, fault},
-    injection::{RequestView, change, decimal_text, json, quotes, remove, set, text_of},
-};
+use crate::injection::{RequestView, change, decimal_text, json, quotes, remove, set, text_of};
 
 type Object = serde_json::Map<String, Value>;
 
