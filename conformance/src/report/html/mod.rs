@@ -16,7 +16,7 @@ use paymaster_settings::output::document::html::text;
 use paymaster_settings::output::document::{Block, Table, Text, html};
 use paymaster_settings::output::page::id;
 
-pub(in crate::report) fn rules(report: &Report) -> Markup {
+pub(crate) fn rules(report: &Report) -> Markup {
     let name = &report.specification.name;
     let mut sections: BTreeMap<Vec<u32>, (&str, Vec<&JudgedRule>)> = BTreeMap::new();
     for rule in &report.rules {

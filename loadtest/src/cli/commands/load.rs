@@ -19,7 +19,7 @@ use crate::results::{Change, RunComparison, RunSummary, RunVerdict};
 use crate::run::{self, RunOptions};
 
 /// Executes a load test and writes its reports.
-pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
+pub(crate) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
     // An earlier report that cannot be read is an error before anything is sent.
     let earlier = args.options.compare.as_deref().map(RunSummary::read).transpose()?;

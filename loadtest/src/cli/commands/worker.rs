@@ -45,7 +45,7 @@ pub(crate) struct LocustfileArgs {
 }
 
 /// `worker`: serves a master.
-pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
+pub(crate) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
     let (run_args, url) = (args.options.sending.of_run(), args.url.as_deref());
     let runtime = runtime()?;
@@ -69,7 +69,7 @@ pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
 }
 
 /// `locustfile`: writes the locustfile of the master.
-pub(in crate::cli) fn locustfile(args: &LocustfileArgs) -> Result<u8, CommandError> {
+pub(crate) fn locustfile(args: &LocustfileArgs) -> Result<u8, CommandError> {
     let named = args.spec.as_deref().map_or(Ok(DEFAULT_SPECIFICATION), specification);
     let text = locustfile::render(named?, &args.weights.iter().cloned().collect())?;
     match &args.output {

@@ -30,7 +30,7 @@ impl LatePermits {
     }
 
     /// Whether an iteration that was due at `due` and begins `now` waited longer for its permit than for a user.
-    pub(in crate::engine) fn delayed(&self, iteration: u64, due: Instant, now: Instant) -> bool {
+    pub(crate) fn delayed(&self, iteration: u64, due: Instant, now: Instant) -> bool {
         let known = self.0.lock();
         known.as_ref().is_some_and(|(of, _, added)| {
             of.contains(&iteration)

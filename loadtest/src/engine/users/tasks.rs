@@ -93,7 +93,7 @@ impl Lane {
     }
 
     /// The mix, and the number of the next sequence in it. `iteration` is the number of the iteration that sends it.
-    pub(in crate::engine) fn take(&self, iteration: u64) -> (Arc<Mix>, u64) {
+    pub(crate) fn take(&self, iteration: u64) -> (Arc<Mix>, u64) {
         let mix = Arc::clone(&self.mix.read());
         let number = self.taken.as_ref();
         (mix, number.map_or(iteration, |taken| taken.fetch_add(1, Ordering::Relaxed)))

@@ -250,7 +250,7 @@ fn with_lines(set: &HeaderSet, chosen: &[HeaderLine]) -> Arc<HeaderSet> {
 }
 
 /// The group with these members alone.
-pub(in crate::run::confirming) fn with_members(group: &Group, kept: &[usize]) -> Option<Group> {
+pub(crate) fn with_members(group: &Group, kept: &[usize]) -> Option<Group> {
     let members: Option<Vec<_>> = kept.iter().map(|index| group.members.get(*index).cloned()).collect();
     Some(Group { members: members?, ..group.clone() })
 }

@@ -125,7 +125,7 @@ impl Search<'_> {
 
     /// Whether new requests of a group that is sent at the same time are right each time when they are sent one after the other, over as many
     /// connections, and wrong again and again at the same time.
-    pub(in crate::run::confirming) async fn company_of_its_own(&mut self) -> Option<Diagnosis> {
+    pub(crate) async fn company_of_its_own(&mut self) -> Option<Diagnosis> {
         let own = &self.finding.group;
         if own.relation.order != Order::Concurrent || own.members.len() < 2 {
             return None;

@@ -34,7 +34,7 @@ const KEPT_FOR_THE_RESULT: u32 = 6;
 
 /// What is changed in the group of a finding.
 #[derive(Clone, Copy)]
-pub(in crate::run::confirming) enum Subject {
+pub(crate) enum Subject {
     /// One request.
     Member(usize),
     /// The base request, from which the group is built.
@@ -42,19 +42,14 @@ pub(in crate::run::confirming) enum Subject {
 }
 
 impl Subject {
-    pub(in crate::run::confirming) fn value(self, group: &Group) -> Option<Value> {
+    pub(crate) fn value(self, group: &Group) -> Option<Value> {
         match self {
             Self::Member(index) => parsed(group.members.get(index)?),
             Self::Base => Some(group.base.clone()).filter(Value::is_object),
         }
     }
 
-    pub(in crate::run::confirming) fn with(
-        self,
-        group: &Group,
-        value: Value,
-        context: &dyn Knowledge,
-    ) -> Option<Group> {
+    pub(crate) fn with(self, group: &Group, value: Value, context: &dyn Knowledge) -> Option<Group> {
         match self {
             Self::Member(index) => with_body(group, index, &value),
             Self::Base => with_the_members_of(group, group.rebuilt(value, context)?),
@@ -362,11 +357,7 @@ impl Search<'_> {
     }
 
     /// The cause that the known members decide together with more of them, towards a request that has the known ones and is right.
-    pub(in crate::run::confirming) async fn more_members(
-        &mut self,
-        known: &[Difference],
-        right: Value,
-    ) -> Option<Diagnosis> {
+    pub(crate) async fn more_members(&mut self, known: &[Difference], right: Value) -> Option<Diagnosis> {
         if self.judges_groups() {
             return None;
         }
@@ -530,11 +521,7 @@ fn requirement(request: &Value, context: &dyn Knowledge) -> Option<Requirement> 
 
 /// Whether a request may show what decides in another one: both must be answered in the same way, a valid one is not compared with an
 /// invalid one, and method and mode are the same.
-pub(in crate::run::confirming) fn is_comparable(
-    failing: &Value,
-    passing: &Value,
-    context: &dyn Knowledge,
-) -> bool {
+pub(crate) fn is_comparable(failing: &Value, passing: &Value, context: &dyn Knowledge) -> bool {
     let is_valid = |request| requirement(request, context).is_some();
     let specification = context.specification();
     let pair = |request: &Value| ParsedRequest::of(request.to_string().as_bytes(), specification).pair();
@@ -552,11 +539,7 @@ pub(in crate::run::confirming) fn is_comparable(
 }
 
 /// Whether a request is owed whatever another one is owed: a target may refuse what is long, unusual or not listed.
-pub(in crate::run::confirming) fn is_owed_as_much(
-    own: &Value,
-    other: &Value,
-    context: &dyn Knowledge,
-) -> bool {
+pub(crate) fn is_owed_as_much(own: &Value, other: &Value, context: &dyn Knowledge) -> bool {
     let Some(own) = requirement(own, context) else { return true };
     requirement(other, context).is_some_and(|other| {
         (other.within_tables || !own.within_tables)

@@ -18,7 +18,7 @@ const OF_TOKEN: Fault = Fault::breaking("plausibility.token-data-of-token")
     .depends_on_others();
 const TOKEN_DATA: Fault = Fault::breaking("plausibility.token-data").when(|view| view.is_token_mode());
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(PAYMASTER_ADDRESS, "paymaster-address-zero", "paymasterAddress is the zero address")
         .on_result(|_, result| replace(result, "paymasterAddress", json!(format!("0x{}", "0".repeat(40))))),
     fault(PAYMASTER_ADDRESS, "paymaster-address-changes", "paymasterAddress is another one each time")

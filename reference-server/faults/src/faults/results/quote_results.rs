@@ -31,7 +31,7 @@ const LOGO: Fault = Fault::breaking("fee-quote.logoUrl");
 /// The clauses that a quote without a valid address breaks.
 const QUOTED: &[&str] = &["quote.tokens-quoted", "quote.only-requested"];
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(MODE, "quote-mode-null", "MODE is null").changes(Set("null")),
     fault(MODE, "quote-mode-lower-case", "MODE is in lower case").changes(Set(r#""erc20""#)),
     fault(MODE, "quote-mode-hyphen", "MODE is ERC-20").changes(Set(r#""ERC-20""#)),
