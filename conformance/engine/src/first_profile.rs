@@ -8,13 +8,12 @@ use std::{collections::BTreeMap, iter};
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 
-use crate::cases::case::Group;
-use crate::message::answer::Answer;
-use crate::message::request::ParsedRequest;
+use crate::cases::Group;
+use crate::message::{Answer, ParsedRequest};
 use crate::rules::{MissingLine, count};
-use crate::session::access::Access;
+use crate::session::Access;
 use crate::specification::Specification;
-use crate::verdict::summary::Reached;
+use crate::verdict::Reached;
 
 /// The requests of `init`: any sender can drive them.
 pub trait Survey: Send {

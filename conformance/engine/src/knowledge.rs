@@ -7,10 +7,10 @@ use paymaster_schemas::Kind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::cases::case::{Base, Group};
-use crate::message::request::Call;
+use crate::cases::{Base, Group};
+use crate::message::Call;
 use crate::rules::{MissingLine, View};
-use crate::session::access::Access;
+use crate::session::Access;
 use crate::specification::Specification;
 use crate::spending::SpendingLimits;
 

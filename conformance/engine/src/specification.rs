@@ -8,14 +8,13 @@ use std::{fmt, ptr};
 use paymaster_schemas::{Definition, Document, Kind};
 use serde_json::Value;
 
-use crate::cases::case::{Base, BuildInput, Relation};
+use crate::cases::{Base, BuildInput, Relation};
 use crate::first_profile::Survey;
-use crate::generate::shrink::Change;
+use crate::generate::Change;
 use crate::knowledge::Knowledge;
 use crate::load::LoadTest;
-use crate::message::request::{Call, Called};
-use crate::rules::observers::Observer;
-use crate::rules::{RowCheck, Rule};
+use crate::message::{Call, Called};
+use crate::rules::{Observer, RowCheck, Rule};
 use crate::spending::Wei;
 
 /// Names, as people read them, and values.

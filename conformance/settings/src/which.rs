@@ -5,20 +5,19 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use hyper::body::Bytes;
-use paymaster_client::http::transport::{PooledConnection, Transport};
+use paymaster_client::http::{PooledConnection, Transport};
 use paymaster_client::throttling::{Retries, ThrottleDecision};
-use paymaster_engine::cases::case::Base;
+use paymaster_engine::cases::Base;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::message::answer::Answer;
+use paymaster_engine::message::Answer;
 use paymaster_engine::specification::Specification;
 use paymaster_exchange::Exchange;
 use serde_json::{Value, json};
 
 use crate::args::RunArgs;
 use crate::output;
-use crate::output::terminal::escape_controls;
-use crate::settings::environment::Environment;
-use crate::settings::setup::{RunSetup, Setup, SetupError};
+use crate::output::escape_controls;
+use crate::settings::{Environment, RunSetup, Setup, SetupError};
 use crate::specifications::{self, DEFAULT_SPECIFICATION, SPECIFICATIONS};
 
 /// A method that cannot exist. Its answer is what a target answers to a method that it does not know.

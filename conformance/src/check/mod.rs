@@ -12,7 +12,9 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use paymaster_client::{http::transport::Transport, redact::Redactor, stop::Stop};
+use paymaster_client::http::Transport;
+use paymaster_client::redact::Redactor;
+use paymaster_client::stop::Stop;
 use paymaster_engine::rules::Rule;
 use paymaster_reference_server::Config;
 use paymaster_settings::args::RunArgs;
@@ -21,8 +23,7 @@ use paymaster_settings::{DEFAULT_SPECIFICATION, Settings, ShownTarget, TargetPro
 use route::{Judged, connections, parse};
 
 use crate::events::{Event, SentExchange};
-use crate::report::model::Report;
-use crate::report::{Finished, document, machine};
+use crate::report::{Finished, Report, document, machine};
 use crate::run::{self, Reporter, RunOutcome, Suite};
 use crate::{Conclusion, Finding, RuleOutcome, Summary};
 

@@ -4,9 +4,7 @@
 use std::{future::Future, sync::Arc};
 
 use parking_lot::Mutex;
-use paymaster_client::network::connector::{Connector, InProcess};
-use paymaster_client::network::proxies::Proxies;
-use paymaster_client::network::target::Target;
+use paymaster_client::network::{Connector, InProcess, Proxies, Target};
 use paymaster_reference_server::{self as server, Config, Respond};
 use paymaster_settings::settings::file;
 use tokio::io::{DuplexStream, duplex};

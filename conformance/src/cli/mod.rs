@@ -9,9 +9,9 @@ mod known;
 mod reports;
 mod traffic;
 
-use std::{io, path::Path, process::ExitCode};
+pub(crate) use {args::*, known::*, reports::*, traffic::*};
 
-use args::Cli;
+use std::{io, path::Path, process::ExitCode};
 
 use paymaster_client::stop::{Reason, Stop};
 pub(crate) use paymaster_settings::process::CommandError;

@@ -7,17 +7,15 @@ use std::slice;
 use paymaster_client::redact::Redactor;
 use paymaster_settings::output;
 use paymaster_settings::output::document::terminal::WIDTH;
-use paymaster_settings::output::report_file::{self, Destination, FormatNames, PendingFile, check_writable};
+use paymaster_settings::output::report_file;
+use paymaster_settings::output::{Destination, FormatNames, PendingFile, check_writable};
 use paymaster_settings::{Environment, ShownTarget, exit};
 
-use crate::cli::CommandError;
-use crate::cli::args::OutputArgs;
-use crate::cli::known::KnownFailures;
+use crate::cli::{CommandError, KnownFailures, OutputArgs};
 use crate::events::Event;
-use crate::report::document::{self, Extent};
-use crate::report::formats::{self, FORMATS, Format, Render};
-use crate::report::model::Report;
-use crate::report::{Finished, Maker, ReportLog, replay_file};
+use crate::report::document;
+use crate::report::formats;
+use crate::report::{Extent, FORMATS, Finished, Format, Maker, Render, Report, ReportLog, replay_file};
 use crate::run::Reporter;
 
 /// The requested reports of a run. As a reporter, it writes those that are logs of events.

@@ -5,19 +5,16 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use hyper::Uri;
-use paymaster_client::{network::target::Target, redact::Redactor};
-use paymaster_engine::session::recorded::{RECORDED, RecordedSession, Skipped};
-use paymaster_engine::session::tally::NewlyBroken;
-use paymaster_engine::verdict::conclusion::Strictness;
+use paymaster_client::network::Target;
+use paymaster_client::redact::Redactor;
+use paymaster_engine::session::{NewlyBroken, RECORDED, RecordedSession, Skipped};
+use paymaster_engine::verdict::Strictness;
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_settings::headers::{self, HeaderError};
 use paymaster_settings::settings::file;
 use paymaster_settings::{Environment, ProfileFile, ShownTarget, TargetProfile, is_common};
 
-use crate::cli::args::{ChainArgs, JudgingArgs};
-use crate::cli::known::KnownFailures;
-use crate::cli::reports::Reports;
-use crate::cli::{CommandError, filter};
+use crate::cli::{ChainArgs, CommandError, JudgingArgs, KnownFailures, Reports, filter};
 use crate::events::{Event, SentExchange};
 use crate::recorded;
 use crate::report::Finished;

@@ -14,9 +14,7 @@ use tokio::sync::mpsc;
 
 use crate::relay::{Limits, RelayedExchange, headers};
 use paymaster_client::diagnosis;
-use paymaster_client::network::connector::{Connector, Protocol};
-use paymaster_client::network::stream::BoxedStream;
-use paymaster_client::network::target::Target;
+use paymaster_client::network::{BoxedStream, Connector, Protocol, Target};
 use paymaster_exchange::{Failure, Part, Stage};
 
 /// The server to which requests are forwarded.

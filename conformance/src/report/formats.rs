@@ -1,8 +1,7 @@
 //! The table of report formats. Command line, help and documentation read it.
 
-use crate::report::machine::{self, github, har, junit, ndjson, sarif};
-use crate::report::model::Report;
-use crate::report::{ReportLog, document};
+use crate::report::machine;
+use crate::report::{Report, ReportLog, document, github, har, junit, ndjson, sarif};
 
 /// Every format.
 pub const FORMATS: &[Format] = &[

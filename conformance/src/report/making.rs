@@ -5,30 +5,25 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use paymaster_client::redact::{REDACTED, Redactor};
-use paymaster_engine::cases::case::Member;
-use paymaster_engine::diagnosis::cause::Cause as EngineCause;
-use paymaster_engine::diagnosis::defect::Defect as EngineDefect;
-use paymaster_engine::diagnosis::finding::Finding as EngineFinding;
-use paymaster_engine::diagnosis::sentence::{self, Shown};
+use paymaster_engine::cases::Member;
+use paymaster_engine::diagnosis::sentence;
+use paymaster_engine::diagnosis::{
+    Cause as EngineCause, Defect as EngineDefect, Finding as EngineFinding, Shown,
+};
 use paymaster_engine::rules::{Check, shown};
-use paymaster_engine::session::recheck::Original;
-use paymaster_engine::session::recorded::RECORDED;
-use paymaster_engine::verdict::conclusion::Verdict;
-use paymaster_engine::verdict::known::EntryOutcome;
-use paymaster_engine::verdict::summary::{RuleOutcome, UnjudgedGroups};
+use paymaster_engine::session::{Original, RECORDED};
+use paymaster_engine::verdict::{EntryOutcome, RuleOutcome, UnjudgedGroups, Verdict};
 use paymaster_exchange::{Exchange, HeaderSet};
 use paymaster_schemas::{Basis, Kind, member_validator};
 use paymaster_settings::{ShownTarget, escape_controls, exit, output::curl};
 use serde_json::{Number, Value};
 
-use crate::report::Finished;
-use crate::report::machine::{FORMAT, profile_place};
-use crate::report::model::{
-    Attempt, Body, Cause, CauseMember, Contrast, Defect, Details, Exchanged, Finding, FindingDetails, Header,
-    JudgedRule, KnownFailure, Link, RecordedTraffic, Report, ReportedSpecification, Request, Response,
-    Skipped, Tool, Unjudged,
+use crate::report::machine::FORMAT;
+use crate::report::{
+    Attempt, Body, Cause, CauseMember, Contrast, Defect, Details, Exchanged, Finding, FindingDetails,
+    Finished, Header, JudgedRule, KnownFailure, Link, RecordedTraffic, Report, ReportedSpecification,
+    Request, Response, Skipped, Tool, Unjudged, contradictions, profile_place, words,
 };
-use crate::report::text::{contradictions, words};
 
 /// Makes parts of a report: replaces secrets, and knows the options with which requests are repeated.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use crate::events::Event;
-use crate::report::text::words::{count, time};
+use crate::report::words::{count, time};
 use crate::run::Reporter;
 
 /// Moves to the beginning of the line and clears it.

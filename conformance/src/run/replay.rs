@@ -18,16 +18,13 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt, stream};
 use paymaster_client::{pace::Pace, stop::Stop};
-use paymaster_engine::cases::case::{Group, Member, WHOLE_FROM};
-use paymaster_engine::cases::plan::Plan;
-use paymaster_engine::cases::protocol::keeps_idle;
-use paymaster_engine::diagnosis::finding::{Key, without_indices};
-use paymaster_engine::json::number::amount;
+use paymaster_engine::cases::{Group, Member, Plan, WHOLE_FROM, keeps_idle};
+use paymaster_engine::diagnosis::{Key, without_indices};
+use paymaster_engine::json::amount;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::message::request::ParsedRequest;
+use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_engine::rules::{Rule, Violation};
-use paymaster_engine::session::recheck::{Original, Recheck, Replayed};
+use paymaster_engine::session::{Original, Recheck, Replayed};
 use paymaster_engine::specification::{Places, Specification};
 use paymaster_engine::spending::SpendingLimits;
 use paymaster_exchange::Exchange;
@@ -36,10 +33,7 @@ use paymaster_settings::Settings;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::run::sending::chain::Chain;
-use crate::run::sending::delivery::DeliveryError;
-use crate::run::sending::sender::Sender;
-use crate::run::sending::sponsorships::{Sponsorships, limits_of};
+use crate::run::sending::{Chain, DeliveryError, Sender, Sponsorships, limits_of};
 
 /// The most requests for one finding.
 const MOST_REQUESTS: usize = 10_000;

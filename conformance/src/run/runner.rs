@@ -7,22 +7,16 @@ use tokio::{sync::mpsc::UnboundedReceiver, task::JoinSet, time::Instant};
 
 use crate::events::Event;
 use crate::run::confirming::confirm;
-use crate::run::planning::forecast::{Forecast, of_plan};
-use crate::run::planning::group_queue::GroupQueue;
-use crate::run::sending::sender::{Notice, Sender};
-use crate::run::sending::sponsorships::{Sponsorships, limits_of};
+use crate::run::planning::{Forecast, GroupQueue, of_plan};
+use crate::run::sending::{Notice, Sender, Sponsorships, limits_of};
 use crate::run::worker::{OVER_ONE_CONNECTION, Progress, Sessions, Work};
 use crate::run::{Reporter, Suite};
 use paymaster_client::pace::Pace;
 use paymaster_client::stop::{Reason, Stop};
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::session::access::Access;
-use paymaster_engine::session::clients::RefusedClients;
-use paymaster_engine::session::discovery::{Rounds, Sent};
-use paymaster_engine::session::{Ending, Session};
+use paymaster_engine::session::{Access, Ending, RefusedClients, Rounds, Sent, Session};
 use paymaster_engine::spending::SpendingLimits;
-use paymaster_engine::verdict::conclusion::End;
-use paymaster_engine::verdict::summary::Summary;
+use paymaster_engine::verdict::{End, Summary};
 use paymaster_exchange::Exchange;
 use paymaster_settings::Settings;
 

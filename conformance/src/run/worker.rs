@@ -6,22 +6,15 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use parking_lot::Mutex;
 use paymaster_client::memory::MemoryPermit;
 use paymaster_client::stop::{Reason, Stop};
-use paymaster_engine::cases::case::Group;
+use paymaster_engine::cases::Group;
 use paymaster_engine::rules::{Rule, fails_the_run};
-use paymaster_engine::session::Session;
-use paymaster_engine::session::discovery::Sent;
-use paymaster_engine::session::recheck::Recheck;
-use paymaster_engine::session::tally::NewlyBroken;
+use paymaster_engine::session::{NewlyBroken, Recheck, Sent, Session};
 use paymaster_engine::spending::Spending;
 use paymaster_exchange::{Exchange, Failure};
 use tokio::time::Instant;
 
-use crate::run::planning::drawn::drawn_calls;
-use crate::run::planning::group_queue::GroupQueue;
-use crate::run::sending::delivery::DeliveryError;
-use crate::run::sending::liveness::{Patience, is_answered};
-use crate::run::sending::sender::{Sender, Vanished};
-use crate::run::sending::sponsorships::Doubt;
+use crate::run::planning::{GroupQueue, drawn_calls};
+use crate::run::sending::{DeliveryError, Doubt, Patience, Sender, Vanished, is_answered};
 
 /// How often a worker that is not needed looks whether it is.
 const WAITING: Duration = Duration::from_millis(50);

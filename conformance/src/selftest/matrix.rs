@@ -4,13 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use paymaster_engine::diagnosis::cause::{Cause, CauseKind};
-use paymaster_engine::diagnosis::finding::without_indices;
-use paymaster_engine::diagnosis::sentence::Shown;
-use paymaster_engine::json::pointer::encloses;
+use paymaster_engine::diagnosis::{Cause, CauseKind, Shown, without_indices};
+use paymaster_engine::json::encloses;
 use paymaster_engine::rules::Rule;
 use paymaster_engine::specification::Specification;
-use paymaster_engine::verdict::summary::Summary;
+use paymaster_engine::verdict::Summary;
 use paymaster_reference_server::{Fault, FaultCondition};
 use paymaster_schemas::Basis;
 use paymaster_settings::SPECIFICATIONS;

@@ -23,9 +23,8 @@ use crate::run::{self, Chain, PlanCache, ReplayOutcome, Reporters, RunOutcome, S
 use crate::selftest::matrix::named_defects;
 use crate::selftest::trial::{serve, server_error};
 use paymaster_client::stop::Stop;
-use paymaster_engine::cases::case::SHORT_TO;
-use paymaster_engine::cases::plan::DEFAULT_CASES;
-use paymaster_engine::session::recheck::Original;
+use paymaster_engine::cases::{DEFAULT_CASES, SHORT_TO};
+use paymaster_engine::session::Original;
 use paymaster_engine::specification::Specification;
 use paymaster_reference_server::{Config, Fault, InjectedService, Service, faults_of, needs_signatures};
 use paymaster_settings::{Settings, embedded::profile_of};

@@ -4,8 +4,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use paymaster_client::http::transport::{Limits, Transport};
-use paymaster_client::network::target::Target;
+use paymaster_client::http::{Limits, Transport};
+use paymaster_client::network::Target;
 use paymaster_client::redact::Redactor;
 use paymaster_client::stop::Stop;
 use paymaster_engine::knowledge::Knowledge;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use paymaster_settings::output as out;
-use paymaster_settings::output::document::Style;
+use paymaster_settings::output::Style;
 use paymaster_settings::{Environment, Paint, escape_controls};
 
 use super::state::{Pacing, RunState};

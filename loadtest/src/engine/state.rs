@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use paymaster_client::{http::transport::Transport, redact::Redactor};
+use paymaster_client::http::Transport;
+use paymaster_client::redact::Redactor;
 use tokio::sync::Semaphore;
 
 use super::liveness::Liveness;

@@ -4,12 +4,12 @@ pub(crate) mod skeleton;
 
 use paymaster_client::lean::{PlainReply, Reply};
 use paymaster_client::throttling::is_throttled;
-use paymaster_engine::cases::case::Role;
-use paymaster_engine::diagnosis::finding::Key;
+use paymaster_engine::cases::Role;
+use paymaster_engine::diagnosis::Key;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::message::answer::Answer;
+use paymaster_engine::message::Answer;
 use paymaster_engine::rules::{Check, Rule, View, Violation};
-use paymaster_engine::session::judge::Judge;
+use paymaster_engine::session::Judge;
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_schemas::Basis;
 use std::sync::Arc;

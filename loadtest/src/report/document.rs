@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 use paymaster_settings::output::document::markdown::{self, LONGEST_COMMENT};
 use paymaster_settings::output::document::terminal::Lines;
-use paymaster_settings::output::document::{Block, Card, Document, Head, Message, Style, Text, html};
-use paymaster_settings::output::page::{self, Own};
-use paymaster_settings::output::shell::quoted;
+use paymaster_settings::output::page;
+use paymaster_settings::output::{Block, Card, Document, Head, Message, Own, Style, Text, html, quoted};
 use paymaster_settings::specifications::find_rule;
 use paymaster_settings::{EMBEDDED_WARNING, Paint};
 

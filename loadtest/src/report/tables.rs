@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use paymaster_settings::output::document::{Block, Style, Table, Text};
-use paymaster_settings::output::terminal::cut;
+use paymaster_settings::output::{Block, Style, Table, Text, cut};
 
 use crate::figures::{GeneratorUsage, LabelFigures, Outcome, PERCENTILES};
 use crate::number::float;

@@ -3,7 +3,8 @@
 use std::{error::Error, path::Path, time::Duration};
 
 use paymaster_client::files;
-use paymaster_settings::{EMBEDDED_WARNING, exit, output::curl::CurlCommand};
+use paymaster_settings::output::CurlCommand;
+use paymaster_settings::{EMBEDDED_WARNING, exit};
 use serde::{Deserialize, Serialize};
 
 use super::{ThresholdResult, WorkerShare};

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use paymaster_client::http::transport::PooledConnection;
+use paymaster_client::http::PooledConnection;
 use paymaster_client::throttling::{Retries, ThrottleDecision};
-use paymaster_engine::{knowledge::Knowledge, message::answer::Answer, session::discovery::Rounds};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::Answer;
+use paymaster_engine::session::Rounds;
 use paymaster_exchange::{Body, Exchange};
 use paymaster_settings::{Settings as TargetSettings, output as out, process::CommandError};
 

@@ -9,7 +9,7 @@ pub use options::*;
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
-use paymaster_client::http::transport::PooledConnection;
+use paymaster_client::http::PooledConnection;
 use paymaster_settings::{RunSetup, Settings as TargetSettings, process::CommandError};
 
 use crate::engine::{

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use paymaster_engine::cases::case::{Base, Relation};
-use paymaster_engine::cases::plan::Plan;
+use paymaster_engine::cases::{Base, Plan, Relation};
 use paymaster_engine::knowledge::{BaseSource, Knowledge};
 use paymaster_engine::load::{Requests, Scenario};
 use serde_json::Value;

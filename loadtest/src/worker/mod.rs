@@ -23,7 +23,7 @@ use clap::{Args, ValueEnum as _};
 use paymaster_client::redact::Redactor;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_settings::output as out;
-use paymaster_settings::output::curl::CurlCommand;
+use paymaster_settings::output::CurlCommand;
 use paymaster_settings::process::CommandError;
 use paymaster_settings::{RunSetup, Settings as TargetSettings, duration, escape_controls};
 use tokio::time::Instant;

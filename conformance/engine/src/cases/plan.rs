@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-use crate::cases::case::{Base, BuildInput, Group, Ids, Relation};
-use crate::cases::clients::client_of_group;
-use crate::cases::protocol::DISCOVERY;
-use crate::cases::scope::{PARTS, Scope};
+use crate::cases::{Base, BuildInput, DISCOVERY, Group, Ids, PARTS, Relation, Scope, client_of_group};
 use crate::knowledge::{BaseSource, Knowledge};
 
 /// How many calls of each pair a default run sends. A fault in one answer of 25 is missed in one run of 27,000.

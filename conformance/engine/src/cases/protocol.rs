@@ -3,9 +3,10 @@
 
 use serde_json::{Number, Value, json};
 
-use crate::cases::case::{Bases, BuildInput, Ids, Member, Relation, Role, Rounds};
-use crate::cases::clients::CLIENTS;
-use crate::cases::edit::{alternately, baseline, id_of_any_kind, item_of_round, with, with_own_id, without};
+use crate::cases::{
+    Bases, BuildInput, CLIENTS, Ids, Member, Relation, Role, Rounds, alternately, baseline, id_of_any_kind,
+    item_of_round, with, with_own_id, without,
+};
 use crate::generate::mutate;
 use crate::specification::Specification;
 

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::cases::case::Relation;
-use crate::cases::protocol::keeps_idle;
+use crate::cases::{Relation, keeps_idle};
 use crate::specification::Specification;
 use paymaster_schemas::Kind;
 

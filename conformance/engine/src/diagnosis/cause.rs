@@ -5,9 +5,9 @@ use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use super::difference::Difference;
-use crate::cases::case::Group;
-use crate::json::pointer::with_indices;
-use crate::message::answer::Answer;
+use crate::cases::Group;
+use crate::json::with_indices;
+use crate::message::Answer;
 use crate::specification::{Counted, Places};
 
 /// What decides whether the rule of a finding is broken. Reports have the name of its kind, such as `members`.

@@ -7,8 +7,7 @@ use paymaster_schemas::Kind;
 use super::cause::{Cause, WrongAnswers};
 use super::same::{Kinship, kinship};
 use super::sentence;
-use crate::diagnosis::finding::Finding;
-use crate::diagnosis::outcomes::Outcomes;
+use crate::diagnosis::{Finding, Outcomes};
 use crate::rules::{Rule, fails_the_run};
 
 /// Findings that have one cause.

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::json::number::amount;
-use crate::json::pointer::{escaped, with_value};
+use crate::json::{amount, escaped, with_value};
 use crate::specification::Specification;
 
 /// A place at which two requests differ.

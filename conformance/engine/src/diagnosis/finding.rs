@@ -3,9 +3,9 @@
 use paymaster_schemas::{Basis, Kind};
 use serde::{Deserialize, Serialize};
 
-use crate::cases::case::Group;
-use crate::diagnosis::cause::{Cause, Contrast};
-use crate::json::pointer::with_indices;
+use crate::cases::Group;
+use crate::diagnosis::{Cause, Contrast};
+use crate::json::with_indices;
 use crate::rules::{Rule, Violation};
 use crate::specification::Specification;
 use paymaster_exchange::Exchange;

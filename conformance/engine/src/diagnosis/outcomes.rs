@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::Kind;
 
-use crate::diagnosis::finding::{Key, KindShare};
-use crate::message::answer::Answer;
+use crate::diagnosis::{Key, KindShare};
+use crate::message::Answer;
 use crate::rules::{Bits, Rule, View};
 
 /// How many requests are kept. Of a longer run, an even sample of the groups is.

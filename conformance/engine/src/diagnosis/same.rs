@@ -5,12 +5,10 @@ use serde_json::Value;
 use super::cause::{Cause, CauseKind, WrongAnswers};
 use super::difference::{Difference, DifferenceKind};
 use super::way::{Way, WholeAnswer, has_valid_result};
-use crate::cases::protocol::keeps_idle;
-use crate::diagnosis::finding::{Finding, without_indices};
-use crate::diagnosis::outcomes::Outcomes;
-use crate::json::number::amount;
-use crate::json::pointer::encloses;
-use crate::message::answer::Answer;
+use crate::cases::keeps_idle;
+use crate::diagnosis::{Finding, Outcomes, without_indices};
+use crate::json::{amount, encloses};
+use crate::message::Answer;
 use crate::rules::{Check, Violation};
 
 /// Why two findings are one defect. Reports have the name, such as `same-answers`.

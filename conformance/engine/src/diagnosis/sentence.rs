@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::cause::{Amount, Bounds, Cause, EarlierRequest, Writing, WrongAnswers};
 use super::difference::{Difference, DifferenceKind};
 use super::way::{Way, WholeAnswer};
-use crate::cases::case::Role;
-use crate::diagnosis::finding::{Finding, Sought};
-use crate::message::answer::Answer;
+use crate::cases::Role;
+use crate::diagnosis::{Finding, Sought};
+use crate::message::Answer;
 use crate::rules::{Check, Violation, count};
 use crate::specification::{Counted, Places};
 

@@ -7,7 +7,8 @@ mod edits;
 mod misfits;
 mod sites;
 
-use crate::{json::pointer::encloses, specification::Specification};
+use crate::json::encloses;
+use crate::specification::Specification;
 use paymaster_schemas::{Kind, document, validator_for};
 use serde_json::Value;
 

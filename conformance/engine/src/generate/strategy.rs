@@ -15,15 +15,13 @@ mod values;
 
 pub use tree::Tree;
 
-use crate::generate::random::{RngExt, runner};
-use crate::generate::schema::{Place, Unsupported};
-use crate::generate::shrink::Change;
 use crate::generate::strategy::arrays::Array;
 use crate::generate::strategy::choices::Alternative;
 use crate::generate::strategy::kinds::JsonKinds;
 use crate::generate::strategy::numbers::Numbers;
 use crate::generate::strategy::objects::Object;
 use crate::generate::strategy::text::Text;
+use crate::generate::{Change, Place, RngExt, Unsupported, runner};
 use std::fmt;
 
 use proptest::prelude::{BoxedStrategy, Strategy};

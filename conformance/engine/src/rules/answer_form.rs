@@ -3,10 +3,9 @@
 use serde_json::Value;
 
 use crate::cases::protocol as related;
-use crate::json::number::{is_rounded, same_number};
+use crate::json::{is_rounded, same_number};
 use crate::knowledge::Knowledge;
-use crate::message::answer::Answer;
-use crate::message::request::ParsedRequest;
+use crate::message::{Answer, ParsedRequest};
 use crate::rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer, shown, shown_member};
 use paymaster_exchange::Failure;
 

@@ -5,13 +5,10 @@ use serde_json::{Map, Value, json};
 use paymaster_exchange::{Body, Exchange, Response};
 use paymaster_schemas::Basis;
 
-use crate::cases::case::Role;
-use crate::cases::protocol::BATCH_ELEMENTS;
+use crate::cases::{BATCH_ELEMENTS, Role};
 use crate::knowledge::{Expectation, Knowledge};
-use crate::message::answer::{Answer, error_of, result_of};
-use crate::message::request::ParsedRequest;
-use crate::rules::answer_form::same_id;
-use crate::rules::{Advice, Report, Rule, View, Violation, shown};
+use crate::message::{Answer, ParsedRequest, error_of, result_of};
+use crate::rules::{Advice, Report, Rule, View, Violation, same_id, shown};
 use crate::specification::Specification;
 
 pub const RULES: &[Rule] = &[Rule::group(

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::json::number::is_integer;
+use crate::json::is_integer;
 use crate::knowledge::Knowledge;
 use crate::rules::{Advice, Report, Rule, View, shown, shown_member};
 

@@ -5,13 +5,12 @@ use std::fmt::from_fn;
 use serde_json::Value;
 
 use crate::cases::protocol as related;
-use crate::json::number::{is_large_integer, is_rounded, same_number};
+use crate::json::{is_large_integer, is_rounded, same_number};
 use crate::knowledge::Knowledge;
-use crate::message::answer::Answer;
-use crate::message::request::ParsedRequest;
-use crate::rules::answer_form::same_id;
-use crate::rules::requests::has_error_code;
-use crate::rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer, shown_member};
+use crate::message::{Answer, ParsedRequest};
+use crate::rules::{
+    Advice, ExchangeCheck, Report, Rule, View, describe_answer, has_error_code, same_id, shown_member,
+};
 use paymaster_exchange::Failure;
 
 const fn rule(id: &'static str, check: ExchangeCheck) -> Rule {

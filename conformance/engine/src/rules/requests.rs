@@ -5,13 +5,11 @@ use std::fmt::{Display, from_fn};
 
 use serde_json::Value;
 
-use crate::cases::case::{Relation, Role};
-use crate::cases::protocol::{NUMBER_IDS, STRING_IDS};
-use crate::json::number::same_number;
+use crate::cases::{NUMBER_IDS, Relation, Role, STRING_IDS};
+use crate::json::same_number;
 use crate::knowledge::Knowledge;
-use crate::message::answer::Answer;
-use crate::rules::http::TOO_FEW;
-use crate::rules::{Advice, Report, Rule, View, describe_answer};
+use crate::message::Answer;
+use crate::rules::{Advice, Report, Rule, TOO_FEW, View, describe_answer};
 
 /// The rule about ids that are numbers.
 pub const fn number_id(quota: u64, advice: Advice) -> Rule {

@@ -1,10 +1,9 @@
 //! One exchange as rules see it.
 
-use crate::cases::case::Role;
-use crate::json::document::Document;
+use crate::cases::Role;
+use crate::json::Document;
 use crate::knowledge::{Expectation, Knowledge};
-use crate::message::answer::Answer;
-use crate::message::request::{Call, ParsedRequest};
+use crate::message::{Answer, Call, ParsedRequest};
 use crate::specification::Specification;
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};

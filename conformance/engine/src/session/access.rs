@@ -5,12 +5,10 @@ use std::fmt::Write as _;
 
 use paymaster_exchange::Exchange;
 
-use crate::cases::case::Group;
+use crate::cases::Group;
 use crate::knowledge::Knowledge;
-use crate::rules::requests::is_unknown_method;
-use crate::rules::{View, describe_answer};
-use crate::session::unserved::Outcomes;
-use crate::session::{add_counts, judge};
+use crate::rules::{View, describe_answer, is_unknown_method};
+use crate::session::{Outcomes, add_counts, judge};
 
 /// Counts the valid requests that HTTP refused. When all of them get 401, 403 or 404, the service was not tested: the body may
 /// come from a gateway or a framework, or be a JSON-RPC error about a missing key. When it knows no method, it is another service.

@@ -5,13 +5,9 @@ use std::{collections::BTreeSet, mem, sync::Arc};
 
 use paymaster_exchange::{Exchange, HeaderSet};
 
-use crate::cases::case::{Group, Member};
-use crate::cases::clients::CLIENTS;
-use crate::cases::edit::{TIMES, alternately};
-use crate::cases::plan::{FIRST_ID, group};
-use crate::cases::protocol::DISCOVERY;
+use crate::cases::{CLIENTS, DISCOVERY, FIRST_ID, Group, Member, TIMES, alternately, group};
 use crate::knowledge::Knowledge;
-use crate::message::answer::Answer;
+use crate::message::Answer;
 
 /// The last rounds of discovery: one request in plain headers and with those of every client, then by turns with those of the clients that
 /// were answered otherwise.

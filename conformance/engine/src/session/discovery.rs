@@ -5,10 +5,9 @@ use std::mem;
 use paymaster_exchange::Exchange;
 use serde_json::Value;
 
-use crate::cases::case::Group;
+use crate::cases::Group;
 use crate::knowledge::Discover;
-use crate::message::answer::Answer;
-use crate::message::request::ParsedRequest;
+use crate::message::{Answer, ParsedRequest};
 use crate::specification::Specification;
 
 /// Groups that were sent, each with its exchanges.

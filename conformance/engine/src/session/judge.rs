@@ -1,6 +1,6 @@
 //! The judge applies rules to the exchanges of a group.
 
-use crate::cases::case::Group;
+use crate::cases::Group;
 use crate::knowledge::Knowledge;
 use crate::rules::{Check, Report, Rule, View};
 use paymaster_exchange::Exchange;

@@ -17,6 +17,12 @@ pub mod tally;
 pub mod unjudged;
 pub mod unserved;
 
+pub use judge::{Judge, Judgement};
+pub use {
+    access::*, clients::*, discovery::*, examples::*, recent::*, recheck::*, recorded::*, tally::*,
+    unserved::*,
+};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -25,19 +31,14 @@ use std::time::Duration;
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 
-use crate::cases::case::Group;
-use crate::cases::protocol::keeps_idle;
-use crate::diagnosis::defect::defects;
-use crate::diagnosis::finding::{FINDINGS_PER_RULE, Finding, Key};
+use crate::cases::{Group, keeps_idle};
+use crate::diagnosis::{FINDINGS_PER_RULE, Finding, Key, defects};
 use crate::knowledge::Knowledge;
-use crate::message::request::ParsedRequest;
-use crate::rules::observers::observe;
-use crate::rules::{Advice, Check, Rule, View, missing_line};
-use crate::verdict::conclusion::{End, RunState, Strictness, Verdict, conclude};
-use crate::verdict::known::KnownFailureList;
-use crate::verdict::summary::{Recorded, RuleOutcome, Summary};
-use judge::{Judge, Judgement};
-use tally::{FirstViolation, NewlyBroken, Tally};
+use crate::message::ParsedRequest;
+use crate::rules::{Advice, Check, Rule, View, missing_line, observe};
+use crate::verdict::{
+    End, KnownFailureList, Recorded, RuleOutcome, RunState, Strictness, Summary, Verdict, conclude,
+};
 use unjudged::Unjudged;
 
 /// Why a rule over related requests stays inconclusive in recorded traffic.

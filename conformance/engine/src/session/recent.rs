@@ -6,13 +6,10 @@ use paymaster_exchange::Exchange;
 use serde_json::Value;
 
 use super::recheck::{Outcome, Recheck};
-use crate::cases::case::Group;
-use crate::diagnosis::cause::{Cause, Contrast, WrongAnswers};
-use crate::diagnosis::difference::{Difference, differences};
-use crate::diagnosis::finding::Finding;
+use crate::cases::Group;
+use crate::diagnosis::{Cause, Contrast, Difference, Finding, WrongAnswers, differences};
 use crate::knowledge::Knowledge;
-use crate::message::answer::Answer;
-use crate::message::request::ParsedRequest;
+use crate::message::{Answer, ParsedRequest};
 
 /// How many exchanges are kept: the latest ones.
 const MOST_KEPT: usize = 2_048;

@@ -1,14 +1,14 @@
 //! Judges a group that is sent again: whether the rule of a finding is broken again.
 
-use crate::cases::case::{Group, Order};
-use crate::diagnosis::cause::Cause;
-use crate::diagnosis::finding::{Finding, Key, Sought, without_indices};
+use crate::cases::{Group, Order};
+use crate::diagnosis::{Cause, Finding, Key, Sought, without_indices};
 use crate::knowledge::{Expectation, Knowledge};
-use crate::message::answer::Answer;
+use crate::message::Answer;
 use crate::rules::{Report, Rule, View, Violation};
-use crate::session::judge::{self, Judge, Judgement};
+use crate::session::judge;
+use crate::session::{Judge, Judgement};
 use crate::specification::Specification;
-use crate::verdict::summary::Summary;
+use crate::verdict::Summary;
 use std::{borrow::Cow, collections::BTreeSet};
 
 use paymaster_exchange::{Exchange, Failure, RefusedValue};

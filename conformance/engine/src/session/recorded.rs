@@ -1,14 +1,10 @@
 //! Judges recorded traffic, and the traffic that the proxy forwards.
 
-use crate::cases::case::{Bases, Group, Member, Relation, Role, Rounds};
+use crate::cases::{Bases, Group, Member, Relation, Role, Rounds};
 use crate::knowledge::{Knowledge, Learn};
 use crate::rules::Rule;
-use crate::session::recent::RecentExchanges;
-use crate::session::tally::NewlyBroken;
-use crate::session::{Ending, Session};
-use crate::verdict::conclusion::{End, Strictness};
-use crate::verdict::known::KnownFailureList;
-use crate::verdict::summary::{Recorded, Summary};
+use crate::session::{Ending, NewlyBroken, RecentExchanges, Session};
+use crate::verdict::{End, KnownFailureList, Recorded, Strictness, Summary};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use paymaster_exchange::Exchange;

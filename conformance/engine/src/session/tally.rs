@@ -5,20 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::Kind;
 
-use crate::cases::case::Group;
-use crate::diagnosis::finding::{Finding, Key, Sought};
-use crate::diagnosis::outcomes::Outcomes;
+use crate::cases::Group;
+use crate::diagnosis::{Finding, Key, Outcomes, Sought};
 use crate::knowledge::Knowledge;
-use crate::rules::observers::Observations;
-use crate::rules::{Bits, Check, Report, Rule, View, Violation};
-use crate::session::access::Access;
-use crate::session::add_counts;
-use crate::session::examples::{Example, Examples};
-use crate::session::judge::Judgement;
+use crate::rules::{Bits, Check, Observations, Report, Rule, View, Violation};
+use crate::session::{Access, Example, Examples, Judgement, add_counts};
 use crate::specification::Specification;
-use crate::verdict::conclusion::Verdict;
-use crate::verdict::known::{self, KnownFailureList};
-use crate::verdict::summary::{Contradiction, Reached, RuleOutcome};
+use crate::verdict::known;
+use crate::verdict::{Contradiction, KnownFailureList, Reached, RuleOutcome, Verdict};
 use paymaster_exchange::Exchange;
 
 /// How often a rule must hold in a run whose budget ended its depth, unless its quota is smaller.

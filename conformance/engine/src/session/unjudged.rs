@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use paymaster_exchange::Exchange;
 
-use crate::cases::case::Member;
+use crate::cases::Member;
 use crate::rules::View;
-use crate::session::access::Access;
-use crate::session::unserved::without_answer;
-use crate::verdict::summary::UnjudgedGroups;
+use crate::session::{Access, without_answer};
+use crate::verdict::UnjudgedGroups;
 
 /// Why a group is not judged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

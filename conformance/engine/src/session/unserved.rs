@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::Kind;
 
-use crate::message::request::Call;
+use crate::message::Call;
 use crate::rules::{Rule, View};
 use crate::specification::{DecidingValues, Specification};
-use crate::verdict::summary::Refusal;
+use crate::verdict::Refusal;
 
 /// The most outcomes that are kept: a target may word every error differently.
 const MOST_OUTCOMES: usize = 1_000;

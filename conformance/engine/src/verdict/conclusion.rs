@@ -4,8 +4,7 @@ use paymaster_schemas::Basis;
 use serde::{Deserialize, Serialize};
 
 use crate::rules::fails_the_run;
-use crate::verdict::known;
-use crate::verdict::summary::RuleOutcome;
+use crate::verdict::{RuleOutcome, known};
 
 /// How strictly a run is concluded.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,7 +6,7 @@
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnosis::finding::{Key, without_indices};
+use crate::diagnosis::{Key, without_indices};
 use crate::rules::Rule;
 
 /// The list that an entry is in.

@@ -1,9 +1,7 @@
 //! The verdict on a run in one sentence, with the counts that limit it. Every report uses this sentence.
 
 use crate::rules::count;
-use crate::verdict::conclusion::Conclusion;
-use crate::verdict::counts::{Counts, RuleState};
-use crate::verdict::known;
+use crate::verdict::{Conclusion, Counts, RuleState, known};
 
 /// How a run ended, and what limits this verdict: rules that were not judged, known failures, entries that are out of date.
 #[derive(Clone, Debug)]

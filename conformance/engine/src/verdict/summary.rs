@@ -6,14 +6,10 @@ use paymaster_schemas::Kind;
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnosis::defect::Defect;
-use crate::diagnosis::finding::{Finding, Key};
-use crate::diagnosis::outcomes::AnswerKind;
-use crate::message::answer::Answer;
-use crate::rules::observers::Observations;
-use crate::rules::{MissingLine, Rule};
-use crate::verdict::conclusion::{Conclusion, Verdict};
-use crate::verdict::known;
+use crate::diagnosis::{AnswerKind, Defect, Finding, Key};
+use crate::message::Answer;
+use crate::rules::{MissingLine, Observations, Rule};
+use crate::verdict::{Conclusion, Verdict, known};
 
 /// Groups that are not judged for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,9 +9,7 @@ use std::{io, path::Path};
 
 use maud::Markup;
 
-use crate::output::page::Own;
-use crate::output::report_file;
-use crate::output::terminal::{cut, escape_controls};
+use crate::output::{Own, cut, escape_controls, report_file};
 
 /// Longest value that is shown, in characters. The message that has it is shown too.
 const LONGEST_VALUE: usize = 400;

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::settings::environment::{Environment, VariableError};
+use crate::settings::{Environment, VariableError};
 use crate::specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS, specification};
 use crate::table::RunTable;
-use paymaster_client::{files, network::tls::Trust};
+use paymaster_client::files;
+use paymaster_client::network::Trust;
 use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 use paymaster_reference_server::{place, with_suggestion};
 

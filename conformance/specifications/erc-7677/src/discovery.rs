@@ -3,13 +3,10 @@
 
 use std::{collections::BTreeMap, mem, sync::Arc};
 
-use paymaster_engine::cases::case::{Base, Group};
-use paymaster_engine::cases::edit::with;
-use paymaster_engine::cases::plan::single_requests;
+use paymaster_engine::cases::{Base, Group, single_requests, with};
 use paymaster_engine::knowledge::{Discover, Knowledge};
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::message::request::{Call, ParsedRequest};
-use paymaster_engine::session::access::Access;
+use paymaster_engine::message::{Answer, Call, ParsedRequest};
+use paymaster_engine::session::Access;
 use paymaster_ethereum::EntryPointVersion;
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;

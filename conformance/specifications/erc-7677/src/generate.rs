@@ -1,8 +1,8 @@
 //! Base requests, as published clients write them: call data that decodes, nonces with keys, limits and fees of real chains.
 
 use alloy_primitives::{Address, address};
-use paymaster_engine::cases::case::{Base, BuildInput, Draw};
-use paymaster_engine::generate::random::{RngExt, runner};
+use paymaster_engine::cases::{Base, BuildInput, Draw};
+use paymaster_engine::generate::{RngExt, runner};
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_ethereum::{AccountForm, CallContext, EntryPointVersion};
 use paymaster_schemas::Kind;

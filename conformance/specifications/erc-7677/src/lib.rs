@@ -16,10 +16,9 @@ pub mod target;
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use paymaster_engine::cases::case::{Base, BuildInput};
-use paymaster_engine::cases::edit::{with, without};
-use paymaster_engine::generate::shrink::Change;
-use paymaster_engine::message::request::Call;
+use paymaster_engine::cases::{Base, BuildInput, with, without};
+use paymaster_engine::generate::Change;
+use paymaster_engine::message::Call;
 use paymaster_engine::rules::{answer_form, batches, errors, http, json_rpc};
 use paymaster_engine::specification::{DecidingValues, Page, Places, Specification};
 use paymaster_engine::spending::Wei;

@@ -1,6 +1,6 @@
 //! What a load test sends.
 
-use paymaster_engine::cases::protocol::MALFORMED_PARAMS;
+use paymaster_engine::cases::MALFORMED_PARAMS;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_engine::load::{FROM_ANSWER, Handover, LoadTest, Requests, Scenario, ValueForm};
 use serde_json::Value;

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use paymaster_engine::cases::case::Role;
+use paymaster_engine::cases::Role;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::rules::observers::{Observer, Seen};
-use paymaster_engine::rules::{View, shown};
+use paymaster_engine::rules::{Observer, Seen, View, shown};
 use paymaster_ethereum::zero_bytes;
 use paymaster_exchange::{Refusal, Simulation};
 use paymaster_schemas::Kind;

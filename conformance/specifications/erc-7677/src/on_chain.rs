@@ -4,9 +4,8 @@
 use std::{collections::VecDeque, time::UNIX_EPOCH};
 
 use alloy_primitives::{Address, U256};
-use paymaster_engine::cases::case::{NodeFacts, NodeStep, Simulate};
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::message::request::ParsedRequest;
+use paymaster_engine::cases::{NodeFacts, NodeStep, Simulate};
+use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_ethereum::{
     CallOutcome, EntryPointVersion, NodeError, Operation, PaymasterValidation, bundle_call, bundler_call,
     eth_call, limited_call, read_bundle, read_validation, signer_call, validation_call,

@@ -3,12 +3,11 @@
 use std::ops::Range;
 
 use alloy_primitives::{Address, U256};
-use paymaster_engine::cases::case::{Base, Bases, BuildInput, Draw, Ids, Member, Relation, Role, Rounds};
-use paymaster_engine::cases::edit::{
-    alternately, baseline, id_of_any_kind, in_client_order, item_of_round, member, remove, set, with,
-    with_own_id, without,
+use paymaster_engine::cases::{
+    Base, Bases, BuildInput, Draw, Ids, Member, Relation, Role, Rounds, alternately, baseline,
+    id_of_any_kind, in_client_order, item_of_round, member, protocol, remove, set, with, with_own_id,
+    without,
 };
-use paymaster_engine::cases::protocol;
 use paymaster_ethereum::{EntryPointVersion, in_capitals};
 use paymaster_schemas::Kind;
 use serde_json::{Value, json};

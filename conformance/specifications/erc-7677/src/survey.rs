@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use paymaster_engine::cases::case::{Base, Group};
-use paymaster_engine::cases::plan::{FIRST_ID, single_requests};
+use paymaster_engine::cases::{Base, FIRST_ID, Group, single_requests};
 use paymaster_engine::first_profile::{self, FirstProfile, ProfileText, ReachedKinds, list};
 use paymaster_engine::knowledge::Discover as _;
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::message::request::ParsedRequest;
+use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_engine::rules::MissingLine;
-use paymaster_engine::session::access::Access;
+use paymaster_engine::session::Access;
 use paymaster_ethereum::EntryPointVersion;
 use paymaster_exchange::Exchange;
 use serde_json::Value;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-use paymaster_engine::json::number::is_exact_integer;
+use paymaster_engine::json::is_exact_integer;
 use paymaster_engine::knowledge::{Expectation, Knowledge, Learn, Requirement, Statement};
-use paymaster_engine::message::request::{Call, ParsedRequest};
+use paymaster_engine::message::{Call, ParsedRequest};
 use paymaster_engine::rules::{MissingLine, View};
 use paymaster_ethereum::{ContractKind, EntryPointVersion};
 use paymaster_exchange::Exchange;

@@ -10,11 +10,10 @@ use serde_json::{Map, Value};
 use toml_edit::{Array, InlineTable};
 
 use crate::survey::{Decision, Survey};
-use crate::target::context::{Context, Support};
-use crate::target::dialect::QuotedTokens;
-use crate::target::forms::CLIENT_FORMS;
-use crate::target::ordinary::{CALL_DATA_BYTES, TOKEN_LIST_LENGTH};
-use crate::target::profile::{SmartAccount, is_address};
+use crate::target::{
+    CALL_DATA_BYTES, CLIENT_FORMS, Context, QuotedTokens, SmartAccount, Support, TOKEN_LIST_LENGTH,
+    is_address,
+};
 use crate::{SPECIFICATION, lines};
 
 /// The most tokens that are written.

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use paymaster_engine::knowledge::{Knowledge, Learn};
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::message::request::{Call, ParsedRequest};
+use paymaster_engine::message::{Answer, Call, ParsedRequest};
 use paymaster_exchange::Exchange;
 use paymaster_schemas::{Mode, kinds};
 use serde_json::Value;
@@ -17,12 +16,11 @@ use serde_json::Value;
 use crate::SPECIFICATION;
 use crate::call::{CallParts, quoted_tokens, unsupported_tokens};
 use crate::tables::in_notation;
-use crate::target::context::{Context, Support, shown_support};
-use crate::target::dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts, distinguishes_readings};
-use crate::target::forms::{self, ServedForms};
-use crate::target::profile::Profile;
-use crate::target::quoted::TokenFacts;
-use crate::target::spellings::ServedCapitals;
+use crate::target::forms;
+use crate::target::{
+    Amounts, Context, Dialect, Profile, QuotedTokens, ReadingCounts, ServedCapitals, ServedForms, Support,
+    TokenFacts, distinguishes_readings, shown_support,
+};
 
 /// Learns from exchanges, one at a time.
 #[derive(Debug, Default)]

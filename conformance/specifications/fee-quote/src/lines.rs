@@ -1,6 +1,6 @@
 //! The lines of the profile that inconclusive rules wait for.
 
-use crate::target::{context::Context, profile::SmartAccount};
+use crate::target::{Context, SmartAccount};
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_engine::rules::{MissingLine, Rule};
 use paymaster_schemas::Mode;

@@ -6,7 +6,7 @@ use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use crate::relations::{ABSENT_FEE_TOKEN, MALFORMED_PARAMS, UNSUPPORTED_FEE_TOKEN};
-use crate::target::context::Context;
+use crate::target::Context;
 
 pub(crate) static LOAD_TEST: LoadTest = LoadTest {
     scenarios: &[

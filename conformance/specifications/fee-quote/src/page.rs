@@ -5,7 +5,7 @@ use paymaster_schemas::{Document, Kind, Mode, kinds, resolved};
 use serde_json::Value;
 
 use crate::tables;
-use crate::target::ordinary::{BOUNDS, SizeLimits};
+use crate::target::{BOUNDS, SizeLimits};
 
 pub(crate) const PAGE: Page = Page {
     introduction: INTRODUCTION,

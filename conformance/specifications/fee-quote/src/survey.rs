@@ -3,15 +3,13 @@
 use crate::call::CallParts;
 use crate::discovery::Discovery;
 use crate::generate::requests::Source;
-use crate::target::context::{Context, Support};
+use crate::target::{Context, Support};
 use crate::{SPECIFICATION, base};
-use paymaster_engine::cases::case::Group;
-use paymaster_engine::cases::plan::{FIRST_ID, single_requests};
+use paymaster_engine::cases::{FIRST_ID, Group, single_requests};
 use paymaster_engine::first_profile::{self, FirstProfile, ReachedKinds};
 use paymaster_engine::knowledge::Discover as _;
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::message::request::ParsedRequest;
-use paymaster_engine::session::access::Access;
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::session::Access;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 

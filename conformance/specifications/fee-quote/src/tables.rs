@@ -5,8 +5,8 @@
 //! so only requests that keep to them have an expectation.
 
 use crate::call::CallParts;
-use crate::target::dialect::{Amounts, Dialect};
-use paymaster_engine::message::request::Call;
+use crate::target::{Amounts, Dialect};
+use paymaster_engine::message::Call;
 use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::{Map, Value};
 

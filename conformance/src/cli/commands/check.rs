@@ -4,21 +4,20 @@
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 
 use indexmap::IndexMap;
-use paymaster_engine::{cases::scope::Scope, knowledge::Knowledge};
+use paymaster_engine::cases::Scope;
+use paymaster_engine::knowledge::Knowledge;
 use paymaster_reference_server::Config;
 use paymaster_schemas::Basis;
 use paymaster_settings::args::RunArgs;
 use paymaster_settings::embedded::profile_of;
-use paymaster_settings::settings::setup::QUICK;
+use paymaster_settings::settings::QUICK;
 use paymaster_settings::{EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, all_rules, which};
 
-use crate::cli::args::CheckArgs;
-use crate::cli::known::KnownFailures;
-use crate::cli::reports::Reports;
-use crate::cli::{CommandError, block_on, filter, printed, stop_at_interrupt};
-use crate::report::Finished;
-use crate::report::progress::Progress;
-use crate::report::text::words::count;
+use crate::cli::{
+    CheckArgs, CommandError, KnownFailures, Reports, block_on, filter, printed, stop_at_interrupt,
+};
+use crate::report::words::count;
+use crate::report::{Finished, Progress};
 use crate::run::{self, Cost, Reporters, RunOutcome, Suite};
 
 /// Runs the command; returns the exit code.

@@ -3,16 +3,13 @@
 use std::path::Path;
 
 use paymaster_settings::output;
+use paymaster_settings::output::Own;
 use paymaster_settings::output::document::terminal::Lines;
-use paymaster_settings::output::page::Own;
 use paymaster_settings::{Environment, RunSetup, Setup};
 
-use crate::cli::args::{ChainArgs, CompareArgs};
-use crate::cli::{CommandError, at, block_on, filter, stop_at_interrupt};
-use crate::report::Finished;
+use crate::cli::{ChainArgs, CommandError, CompareArgs, at, block_on, filter, stop_at_interrupt};
 use crate::report::comparison::compare::{SideNames, compare, document};
-use crate::report::model::Report;
-use crate::report::progress::Progress;
+use crate::report::{Finished, Progress, Report};
 use crate::run::{self, RunOutcome, Suite};
 
 /// Runs the command; returns the exit code.

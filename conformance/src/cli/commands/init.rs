@@ -4,8 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::InitArgs;
-use crate::cli::{CommandError, at, block_on, printed, stop_at_interrupt};
+use crate::cli::{CommandError, InitArgs, at, block_on, printed, stop_at_interrupt};
 use crate::first_profile::{self, Given};
 use crate::run;
 use paymaster_engine::{rules::MissingLine, specification::Specification};

@@ -5,11 +5,9 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::cli::CommandError;
-use crate::cli::args::JudgeArgs;
-use crate::cli::traffic::{TrafficOptions, TrafficSession};
+use crate::cli::{CommandError, JudgeArgs, TrafficOptions, TrafficSession};
 use crate::recorded::{self, RecordedExchange, Recording};
-use crate::report::text::words::count;
+use crate::report::words::count;
 use paymaster_settings::{Environment, ShownTarget};
 
 /// Longest recording that is read, in bytes: it is held in memory.

@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::MatrixArgs;
-use crate::cli::{CommandError, at, printed};
+use crate::cli::{CommandError, MatrixArgs, at, printed};
+use crate::report::Report;
 use crate::report::comparison::matrix::{self, Column};
-use crate::report::model::Report;
 use paymaster_settings::output::{self, report_file};
 
 /// Runs the command; returns the exit code.

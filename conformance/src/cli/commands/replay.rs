@@ -5,20 +5,18 @@ use std::path::{Path, PathBuf};
 
 use paymaster_client::redact::{REDACTED, Redactor};
 use paymaster_client::stop::Stop;
-use paymaster_engine::cases::case::Group;
-use paymaster_engine::cases::protocol::DISCOVERY;
+use paymaster_engine::cases::{DISCOVERY, Group};
 use paymaster_engine::rules::fails_the_run;
-use paymaster_engine::session::recorded::RECORDED;
+use paymaster_engine::session::RECORDED;
 use paymaster_settings::{
     EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, ShownTarget, escape_controls, exit, output,
 };
 use tokio::sync::OnceCell;
 
-use crate::cli::args::ReplayArgs;
-use crate::cli::{CommandError, block_on, stop_at_interrupt};
-use crate::report::Maker;
-use crate::report::replay_file::{self, EMBEDDED, ReplayDefect, ReplayFile};
-use crate::report::text::words::count;
+use crate::cli::{CommandError, ReplayArgs, block_on, stop_at_interrupt};
+use crate::report::replay_file;
+use crate::report::words::count;
+use crate::report::{EMBEDDED, Maker, ReplayDefect, ReplayFile};
 use crate::run::{self, ReplayOutcome};
 use crate::{Rule, Violation};
 

@@ -2,18 +2,18 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::cli::args::SelftestArgs;
-use crate::cli::{CommandError, block_on, filter, stop_at_interrupt};
+use crate::cli::{CommandError, SelftestArgs, block_on, filter, stop_at_interrupt};
 use crate::report::progress;
-use crate::report::text::words::count;
+use crate::report::words::count;
 use crate::selftest::{
     self, Cases, Causes, Deviation, Matrix, NamedDefect, OnChain, PairTrial, ProfilePart, Row, Trials,
     deviations_on_chain, every_deviation, fault_pairs, run_pairs,
 };
-use paymaster_client::http::transport::{Limits, Transport};
-use paymaster_client::network::target::Target;
+use paymaster_client::http::{Limits, Transport};
+use paymaster_client::network::Target;
 use paymaster_client::stop::Stop;
-use paymaster_engine::{cases::plan::DEFAULT_CASES, specification::Specification};
+use paymaster_engine::cases::DEFAULT_CASES;
+use paymaster_engine::specification::Specification;
 use paymaster_reference_server::Config;
 use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, exit, output};
 

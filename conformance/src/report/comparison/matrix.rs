@@ -7,14 +7,11 @@ use maud::{Markup, html};
 use paymaster_schemas::{Section, find_clause};
 
 use crate::report::counts::{Counts, RuleState};
-use crate::report::document::observed;
-use crate::report::html::mark;
-use crate::report::model::Report;
-use crate::report::text::{sections, words};
-use paymaster_engine::verdict::conclusion::Conclusion;
+use crate::report::{Report, mark, observed, sections, words};
+use paymaster_engine::verdict::Conclusion;
 use paymaster_settings::EMBEDDED_WARNING;
-use paymaster_settings::output::document::{Block, Head, Style, Table, Text, html, markdown};
-use paymaster_settings::output::page::{self, Own, id};
+use paymaster_settings::output::page;
+use paymaster_settings::output::{Block, Head, Own, Style, Table, Text, html, id, markdown};
 
 /// A report and the name of its column.
 pub(crate) struct Column {

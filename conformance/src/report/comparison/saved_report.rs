@@ -4,9 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::report::machine::{self, ndjson};
-use crate::report::model::Report;
-use crate::report::replay_file;
+use crate::report::machine;
+use crate::report::{Report, ndjson, replay_file};
 use paymaster_client::files;
 
 impl Report {

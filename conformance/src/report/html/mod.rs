@@ -7,14 +7,11 @@ use maud::{Markup, html};
 use paymaster_schemas::{Basis, Section};
 
 use crate::report::counts::{Counts, RuleState};
-use crate::report::document::finding;
-use crate::report::model::{JudgedRule, Report};
-use crate::report::text::{sections, words};
-use paymaster_engine::verdict::conclusion::Verdict;
+use crate::report::{JudgedRule, Report, finding, sections, words};
+use paymaster_engine::verdict::Verdict;
 use paymaster_settings::escape_controls;
 use paymaster_settings::output::document::html::text;
-use paymaster_settings::output::document::{Block, Table, Text, html};
-use paymaster_settings::output::page::id;
+use paymaster_settings::output::{Block, Table, Text, html, id};
 
 pub(crate) fn rules(report: &Report) -> Markup {
     let name = &report.specification.name;

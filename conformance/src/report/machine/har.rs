@@ -6,9 +6,9 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use crate::events::{Event, SentExchange};
-use crate::report::machine::{milliseconds, moment};
-use crate::report::model::{Body, Exchanged, Finding, Header, Report, Response, Tool};
-use crate::report::{Maker, ReportLog};
+use crate::report::{
+    Body, Exchanged, Finding, Header, Maker, Report, ReportLog, Response, Tool, milliseconds, moment,
+};
 
 /// The id of the page that all exchanges belong to; Firefox needs one.
 const PAGE: &str = "run";

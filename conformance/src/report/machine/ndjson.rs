@@ -3,13 +3,11 @@
 use std::io::{self, Write};
 use std::time::SystemTime;
 
-use paymaster_engine::verdict::conclusion::Verdict;
+use paymaster_engine::verdict::Verdict;
 use serde_json::{Value, json};
 
 use crate::events::{Event, SentExchange};
-use crate::report::machine::{milliseconds, moment};
-use crate::report::model::{Body, Finding, Report, Tool};
-use crate::report::{Maker, ReportLog};
+use crate::report::{Body, Finding, Maker, Report, ReportLog, Tool, milliseconds, moment};
 
 /// The format of the log, named in its first line.
 pub(crate) const FORMAT: &str = "paymaster-events/v1";

@@ -2,15 +2,15 @@
 
 use std::{cmp::Reverse, time::Duration};
 
-use crate::report::Finished;
 use crate::report::counts::RuleState;
-use crate::report::model::{Finding, Report};
+use crate::report::{Finding, Finished, Report};
 use paymaster_client::redact::Redactor;
 use paymaster_engine::specification::Specification;
-use paymaster_engine::verdict::conclusion::Conclusion;
-use paymaster_engine::verdict::known::{EntryOutcome, EntryState, KnownFailureKind};
-use paymaster_engine::verdict::summary::{Reached, Refusal, most_awaited};
-use paymaster_settings::{escape_controls, output::terminal::cut};
+use paymaster_engine::verdict::{
+    Conclusion, EntryOutcome, EntryState, KnownFailureKind, Reached, Refusal, most_awaited,
+};
+use paymaster_settings::escape_controls;
+use paymaster_settings::output::cut;
 
 pub(crate) use paymaster_engine::rules::count;
 

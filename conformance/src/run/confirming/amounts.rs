@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use paymaster_engine::diagnosis::cause::{Amount, Bounds, Cause};
-use paymaster_engine::diagnosis::finding::{Finding, Sought};
-use paymaster_engine::diagnosis::outcomes::RequestPlace;
+use paymaster_engine::diagnosis::{Amount, Bounds, Cause, Finding, RequestPlace, Sought};
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_engine::rules::Check;
 use paymaster_engine::session::Session;

@@ -8,23 +8,18 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::run::Suite;
-use crate::run::confirming::amounts::add_amounts;
-use crate::run::confirming::budget::{SHRUNK_PER_RUN, WaitingBudget};
-use crate::run::confirming::check::{self, Contradiction};
-use crate::run::confirming::confirm::confirm;
-use crate::run::confirming::diagnose::{Diagnosis, Material, Search};
-use crate::run::confirming::resend::{Reproduction, Resender};
-use crate::run::planning::drawn::{drawn_calls, with_other_versions};
+use crate::run::confirming::check;
+use crate::run::confirming::{
+    Contradiction, Diagnosis, Material, Reproduction, Resender, SHRUNK_PER_RUN, Search, WaitingBudget,
+    add_amounts, confirm,
+};
+use crate::run::planning::{drawn_calls, with_other_versions};
 use crate::run::replay::renewed;
-use crate::run::sending::sender::Sender;
-use paymaster_engine::cases::protocol::keeps_idle;
-use paymaster_engine::diagnosis::cause::Cause;
-use paymaster_engine::diagnosis::difference::Difference;
-use paymaster_engine::diagnosis::finding::{Finding, Key, Sought, without_indices};
+use crate::run::sending::Sender;
+use paymaster_engine::cases::keeps_idle;
+use paymaster_engine::diagnosis::{Cause, Difference, Finding, Key, Sought, without_indices};
 use paymaster_engine::rules::{Check, Rule};
-use paymaster_engine::session::Session;
-use paymaster_engine::session::recheck::Outcome;
-use paymaster_engine::session::tally::FirstViolation;
+use paymaster_engine::session::{FirstViolation, Outcome, Session};
 use paymaster_settings::Settings;
 
 /// How many requests the search for one cause may send, as a multiple of those of shrinking.

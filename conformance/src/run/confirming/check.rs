@@ -10,18 +10,17 @@ use serde_json::Value;
 use trial::Trial;
 
 use crate::run::Suite;
-use crate::run::confirming::budget::{RequestBudget, WaitingBudget};
 use crate::run::confirming::diagnose::circumstances::with_members;
 use crate::run::confirming::diagnose::members::{Subject, is_comparable, is_owed_as_much};
-use crate::run::confirming::resend::{Reproduction, Resender};
-use crate::run::sending::sender::Sender;
-use paymaster_engine::cases::case::{Group, Role};
-use paymaster_engine::diagnosis::cause::{Cause, CauseKind, WrongAnswers, is_about_the_kind};
-use paymaster_engine::diagnosis::difference::Difference;
-use paymaster_engine::diagnosis::finding::Finding;
-use paymaster_engine::diagnosis::outcomes::{AnswerKind, RequestOutcome, RequestPlace};
+use crate::run::confirming::{Reproduction, RequestBudget, Resender, WaitingBudget};
+use crate::run::sending::Sender;
+use paymaster_engine::cases::{Group, Role};
+use paymaster_engine::diagnosis::{
+    AnswerKind, Cause, CauseKind, Difference, Finding, RequestOutcome, RequestPlace, WrongAnswers,
+    is_about_the_kind,
+};
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::message::answer::Answer;
+use paymaster_engine::message::Answer;
 use paymaster_engine::rules::Check;
 use paymaster_engine::session::Session;
 use paymaster_settings::Settings;

@@ -5,17 +5,15 @@ use std::{sync::Arc, time::Duration};
 use tokio::task::JoinSet;
 
 use crate::run::Suite;
-use crate::run::confirming::budget::{RequestBudget, SHRUNK_PER_RUN, WaitingBudget};
-use crate::run::confirming::causes;
-use crate::run::confirming::resend::{Reproduction, Resender};
-use crate::run::confirming::shrink::{Shrinker, Shrunk};
-use crate::run::sending::sender::Sender;
+use crate::run::confirming::{
+    Reproduction, RequestBudget, Resender, SHRUNK_PER_RUN, Shrinker, Shrunk, WaitingBudget, causes,
+};
+use crate::run::sending::Sender;
 use paymaster_client::stop::Reason;
-use paymaster_engine::cases::protocol::keeps_idle;
-use paymaster_engine::diagnosis::finding::{Attempt, Finding, Key};
+use paymaster_engine::cases::keeps_idle;
+use paymaster_engine::diagnosis::{Attempt, Finding, Key};
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::session::Session;
-use paymaster_engine::session::tally::FirstViolation;
+use paymaster_engine::session::{FirstViolation, Session};
 use paymaster_exchange::Exchange;
 use paymaster_settings::Settings;
 

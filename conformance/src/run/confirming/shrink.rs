@@ -1,16 +1,15 @@
 //! Shrinking: looks for a smaller group of requests that shows the same violation and belongs to the same relation.
 
-use paymaster_engine::cases::case::{Group, Member, Role};
+use paymaster_engine::cases::{Group, Member, Role};
 use paymaster_engine::generate::simpler;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::message::request::ParsedRequest;
+use paymaster_engine::message::ParsedRequest;
 use paymaster_engine::rules::Check;
-use paymaster_engine::session::recheck::Outcome;
+use paymaster_engine::session::Outcome;
 use serde_json::Value;
 
-use crate::run::confirming::budget::RequestBudget;
 use crate::run::confirming::diagnose::circumstances::with_members;
-use crate::run::confirming::resend::{Reproduction, Resender};
+use crate::run::confirming::{Reproduction, RequestBudget, Resender};
 
 /// The result of shrinking.
 pub(crate) struct Shrunk {

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use paymaster_engine::cases::case::Group;
-use paymaster_engine::cases::plan::Plan;
+use paymaster_engine::cases::{Group, Plan};
 use paymaster_engine::knowledge::Knowledge;
 use serde_json::Value;
 

@@ -4,8 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use paymaster_client::pace::Pace;
-use paymaster_engine::{cases::plan::DEFAULT_CASES, knowledge::Knowledge};
-use paymaster_settings::{Settings, settings::setup::QUICK};
+use paymaster_engine::cases::DEFAULT_CASES;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_settings::Settings;
+use paymaster_settings::settings::QUICK;
 use tokio::time::Instant;
 
 use crate::estimate::{Estimate, rounded_up};

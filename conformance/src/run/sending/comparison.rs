@@ -7,15 +7,14 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use std::sync::Arc;
 
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::message::request::ParsedRequest;
+use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_engine::rules::is_of_gateway;
-use paymaster_engine::session::unserved::without_values;
+use paymaster_engine::session::without_values;
 use paymaster_engine::specification::DecidingValues;
 use paymaster_exchange::{Body, Exchange, RefusedValue};
 use paymaster_schemas::Kind;
 
-use crate::run::sending::{excuse::Excuse, own_words::OwnWords};
+use crate::run::sending::{Excuse, OwnWords};
 
 /// From fewer different requests with a value, nothing is concluded.
 const FEWEST: usize = 3;

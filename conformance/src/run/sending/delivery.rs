@@ -29,11 +29,10 @@ use paymaster_client::throttling::{Retries, ThrottleDecision};
 use paymaster_engine::{rules::count, spending::SpendingLimits};
 use paymaster_exchange::{Body, Exchange, Failure, KEPT, Response};
 
-use crate::run::sending::comparison::Comparison;
-use crate::run::sending::excuse::{Excuse, Limit, errors};
-use crate::run::sending::liveness::{Liveness, NextStep, Served, is_answered, served};
-use crate::run::sending::own_words::{is_of_the_request, words_of};
-use crate::run::sending::sender::Notice;
+use crate::run::sending::{
+    Comparison, Excuse, Limit, Liveness, NextStep, Notice, Served, errors, is_answered, is_of_the_request,
+    served, words_of,
+};
 
 /// How many times connecting is tried for one request.
 const CONNECT_TRIES: u32 = 3;

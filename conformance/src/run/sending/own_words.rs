@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use paymaster_engine::session::unserved::without_values;
+use paymaster_engine::session::without_values;
 use serde_json::Value;
 
 /// How many requests that were served before are sent first, one after the other, where the request with the error gets it again. It is then

@@ -7,29 +7,23 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
-use paymaster_client::http::transport::{PooledConnection, Transport};
+use paymaster_client::http::{PooledConnection, Transport};
 use paymaster_client::memory::{MemoryLimit, MemoryPermit};
-use paymaster_client::network::connector::Protocol;
+use paymaster_client::network::Protocol;
 use paymaster_client::pace::Pace;
 use paymaster_client::stop::Stop;
-use paymaster_engine::cases::case::{Group, Member, Order, Role};
-use paymaster_engine::cases::protocol::keeps_idle;
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::message::request::ParsedRequest;
+use paymaster_engine::cases::{Group, Member, Order, Role, keeps_idle};
+use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_engine::specification::Specification;
 use paymaster_exchange::{Body, Exchange, Failure, Stage};
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::events::SentExchange;
-use crate::run::sending::chain::Chain;
-use crate::run::sending::delivery::{
-    Attempts, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Sending, Step, TargetState,
+use crate::run::sending::liveness;
+use crate::run::sending::{
+    Attempts, Chain, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Patience, Sending, Served,
+    Slots, Sponsorships, Step, TargetState, WordsCheck, WordsStep, errors,
 };
-use crate::run::sending::excuse::errors;
-use crate::run::sending::liveness::{self, Patience, Served};
-use crate::run::sending::own_words::{WordsCheck, WordsStep};
-use crate::run::sending::slots::Slots;
-use crate::run::sending::sponsorships::Sponsorships;
 
 /// What the sender reports while it sends.
 #[derive(Debug)]

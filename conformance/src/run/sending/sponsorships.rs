@@ -6,10 +6,9 @@ use std::iter;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use paymaster_engine::cases::case::Group;
+use paymaster_engine::cases::Group;
 use paymaster_engine::knowledge::{Expectation, Knowledge, Requirement};
-use paymaster_engine::message::answer::{Answer, result_of};
-use paymaster_engine::message::request::{Call, ParsedRequest};
+use paymaster_engine::message::{Answer, Call, ParsedRequest, result_of};
 use paymaster_engine::specification::Specification;
 use paymaster_engine::spending::{Spending, SpendingLimits, Wei};
 use paymaster_exchange::Exchange;

@@ -4,10 +4,9 @@ use paymaster_engine::specification::Specification;
 use paymaster_reference_server::Config;
 use paymaster_settings::embedded::profile_of;
 use paymaster_settings::output as out;
-use paymaster_settings::output::curl::CurlCommand;
+use paymaster_settings::output::CurlCommand;
 use paymaster_settings::process::CommandError;
-use paymaster_settings::settings::file::LoadTable;
-use paymaster_settings::settings::setup::SetupError;
+use paymaster_settings::settings::{LoadTable, SetupError};
 use paymaster_settings::{RunSetup, exit as codes, which};
 
 use super::{embedded::Embedded, reports::publish};

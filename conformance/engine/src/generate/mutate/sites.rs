@@ -8,10 +8,8 @@ use paymaster_schemas::documents;
 use serde_json::{Value, json};
 
 use crate::generate::mutate::misfits::{beyond, misfits, near_misses, other_types};
-use crate::generate::mutate::{Edit, Site};
-use crate::generate::schema::{KEYWORDS, Place, Unsupported};
-use crate::generate::strategy;
-use crate::json::pointer::escaped;
+use crate::generate::{Edit, KEYWORDS, Place, Site, Unsupported, strategy};
+use crate::json::escaped;
 
 /// Every site of the messages that the document called `name` describes, in the order of the schemas. Empty when there is
 /// no such document.

@@ -6,9 +6,7 @@ use proptest::strategy::ValueTree;
 use proptest::string::string_regex;
 use proptest::test_runner::{Reason, TestRng, TestRunner};
 
-use crate::generate::boundary;
-use crate::generate::random::RngExt;
-use crate::generate::schema::{Place, Unsupported};
+use crate::generate::{Place, RngExt, Unsupported, boundary};
 
 /// Longest byte string that is drawn, boundary values aside, in bytes.
 const MOST_BYTES: usize = 100;

@@ -8,7 +8,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::output::terminal::{cut, escape_controls};
+use crate::output::{cut, escape_controls};
 
 /// Longer strings are cut in the middle.
 const LONGEST_STRING: usize = 120;

@@ -1,10 +1,9 @@
 //! Sections 4 and 5: stub and data of one operation.
 
 use alloy_primitives::Bytes;
-use paymaster_engine::cases::case::Role;
+use paymaster_engine::cases::Role;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::rules::requests::a_result;
-use paymaster_engine::rules::{Check, Report, Rule, View};
+use paymaster_engine::rules::{Check, Report, Rule, View, a_result};
 use paymaster_ethereum::{hex_bytes, zero_bytes};
 use serde_json::{Map, Value};
 

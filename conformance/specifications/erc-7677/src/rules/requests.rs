@@ -3,13 +3,12 @@
 //! A form of published clients is compared with the same call without it, so that a target which refuses the operation for another reason
 //! is not blamed. Another operation must be served only where the profile states that any operation is.
 
-use paymaster_engine::cases::case::Role;
+use paymaster_engine::cases::Role;
 use paymaster_engine::knowledge::{Expectation, Knowledge};
-use paymaster_engine::rules::requests::{
-    self, a_result, an_error, has_error_code, is_refusal, is_unknown_method, method_is_served,
-};
+use paymaster_engine::rules::requests;
 use paymaster_engine::rules::{
-    Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, describe_answer, for_each_variant,
+    Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, a_result, an_error, describe_answer,
+    for_each_variant, has_error_code, is_refusal, is_unknown_method, method_is_served,
 };
 use serde_json::Value;
 
@@ -35,7 +34,7 @@ pub(super) const fn exchange(id: &'static str, quota: u64, check: ExchangeCheck)
 
 const fn group(
     id: &'static str,
-    relation: &'static paymaster_engine::cases::case::Relation,
+    relation: &'static paymaster_engine::cases::Relation,
     check: GroupCheck,
 ) -> Rule {
     rule(id, 2, Check::Group(relation, check))

@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, time::UNIX_EPOCH};
 
 use alloy_primitives::U256;
-use paymaster_engine::cases::case::{Relation, Role};
+use paymaster_engine::cases::{Relation, Role};
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::message::request::Call;
+use paymaster_engine::message::Call;
 use paymaster_engine::rules::{
     Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, describe_answer,
 };

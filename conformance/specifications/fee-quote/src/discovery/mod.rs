@@ -11,18 +11,15 @@ pub use paymaster_engine::cases::protocol::DISCOVERY;
 use crate::call::{CallParts, RequestedTokens, quoted_tokens, unsupported_tokens};
 use crate::generate::requests::Source;
 use crate::generate::tokens::NATIVE_COIN;
-use crate::target::accounts;
-use crate::target::context::{Context, Support, shown_support};
-use crate::target::dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts};
-use crate::target::forms::all_forms;
-use crate::target::spellings::{Place, ServedCapitals, Spelling};
+use crate::target::{
+    Amounts, Context, Dialect, Place, QuotedTokens, ReadingCounts, ServedCapitals, Spelling, Support,
+    accounts, all_forms, shown_support,
+};
 use crate::{SPECIFICATION, base};
-use paymaster_engine::cases::case::{Base, Group};
-use paymaster_engine::cases::plan::single_requests;
+use paymaster_engine::cases::{Base, Group, single_requests};
 use paymaster_engine::knowledge::{Discover, Knowledge};
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::message::request::ParsedRequest;
-use paymaster_engine::session::access::Access;
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::session::Access;
 use std::{collections::BTreeSet, sync::Arc};
 
 use paymaster_schemas::{Kind, Mode, kinds};

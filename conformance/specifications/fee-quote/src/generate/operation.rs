@@ -11,14 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::generate::tokens::random_address;
 use crate::tables::{FEES, GAS};
-use crate::target::context::{Context, Support};
-use crate::target::dialect::Amounts;
-use crate::target::ordinary::CALL_DATA_BYTES;
-use crate::target::profile::{Accepts, Operations, Sponsors, is_address};
-use paymaster_engine::cases::case::Draw;
-use paymaster_engine::generate::boundary::{self, Notation};
-use paymaster_engine::generate::random::{RngExt, drawn};
-use paymaster_engine::generate::{Overrides, Unsupported, strategy};
+use crate::target::{Accepts, Amounts, CALL_DATA_BYTES, Context, Operations, Sponsors, Support, is_address};
+use paymaster_engine::cases::Draw;
+use paymaster_engine::generate::boundary;
+use paymaster_engine::generate::{Notation, Overrides, RngExt, Unsupported, drawn, strategy};
 use paymaster_engine::knowledge::Knowledge as _;
 
 /// The nine members of the table.

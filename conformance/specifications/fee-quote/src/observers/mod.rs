@@ -3,10 +3,9 @@
 mod requests;
 mod results;
 
-use paymaster_engine::cases::case::Role;
-use paymaster_engine::message::request::Call;
-use paymaster_engine::rules::View;
-use paymaster_engine::rules::observers::Observer;
+use paymaster_engine::cases::Role;
+use paymaster_engine::message::Call;
+use paymaster_engine::rules::{Observer, View};
 use requests::acceptance;
 use serde_json::Value;
 

@@ -2,15 +2,11 @@
 
 use crate::relations::{NULL_AS, Probe, WITHOUT};
 use crate::rules::requests::decision::decision;
-use crate::target::context::Context;
-use crate::target::ordinary::BOUNDS;
-use crate::target::spellings::ServedCapitals;
-use paymaster_engine::cases::case::Role;
+use crate::target::{BOUNDS, Context, ServedCapitals};
+use paymaster_engine::cases::Role;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::message::request::ParsedRequest;
-use paymaster_engine::rules::View;
-use paymaster_engine::rules::observers::Seen;
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::rules::{Seen, View};
 use paymaster_schemas::{Mode, kinds};
 
 use super::{is_baseline_served, is_probe};

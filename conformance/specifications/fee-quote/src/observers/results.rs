@@ -3,13 +3,11 @@
 use crate::call::{self, CallParts};
 use crate::relations::Probe;
 use crate::rules::requests::decision::SAME_AGAIN;
-use crate::target::context::{Context, Support};
-use crate::target::quoted::unit_of;
-use paymaster_engine::json::number::amount;
+use crate::target::{Context, Support, unit_of};
+use paymaster_engine::json::amount;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::message::request::{Call, ParsedRequest};
-use paymaster_engine::rules::observers::Seen;
-use paymaster_engine::rules::{View, shown};
+use paymaster_engine::message::{Call, ParsedRequest};
+use paymaster_engine::rules::{Seen, View, shown};
 use paymaster_schemas::{Mode, kinds};
 use serde_json::Value;
 

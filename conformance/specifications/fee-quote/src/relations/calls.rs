@@ -2,13 +2,12 @@
 
 use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO};
 use crate::tables::GAS;
-use crate::target::context::{Context, Support};
+use crate::target::{Context, Support};
 use crate::{base, on_chain};
 use num_bigint::BigUint;
-use paymaster_engine::cases::case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds};
-use paymaster_engine::cases::edit::{
-    address, compared, id_of_any_kind, in_client_order, item_of_round, member, set, with, with_baseline,
-    with_own_id, without,
+use paymaster_engine::cases::{
+    Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds, address, compared, id_of_any_kind,
+    in_client_order, item_of_round, member, set, with, with_baseline, with_own_id, without,
 };
 use paymaster_engine::rules::shown;
 use paymaster_schemas::{Mode, kinds};

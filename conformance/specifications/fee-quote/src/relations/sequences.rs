@@ -1,8 +1,8 @@
 //! Sequences of requests: earlier or concurrent requests must not change an answer.
 
-use paymaster_engine::cases::case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds};
-use paymaster_engine::cases::edit::{
-    baseline, item_of_round, member, remove, set, with, with_own_id, without,
+use paymaster_engine::cases::{
+    Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds, baseline, item_of_round, member, remove,
+    set, with, with_own_id, without,
 };
 use paymaster_schemas::{Mode, kinds};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::base;
 use crate::relations::{MODE, OPERATION};
 use crate::rules::requests::decision::SAME_AGAIN;
 use crate::tables::is_member;
-use crate::target::context::{Context, Support};
+use crate::target::{Context, Support};
 
 /// Requests with the same operation and sponsorshipInfo, in which everything else changes.
 pub static DECISION: Relation = Relation::new(

@@ -1,9 +1,9 @@
 //! Tokens: absent, unsupported, many (sections 2.5, 4.1 and 4.2).
 
 use alloy_primitives::Address;
-use paymaster_engine::cases::case::{Base, Bases, BuildInput, Member, Relation, Role, Rounds};
-use paymaster_engine::cases::edit::{
-    address, compared, item_of_round, member, remove, set, with, with_baseline,
+use paymaster_engine::cases::{
+    Base, Bases, BuildInput, Member, Relation, Role, Rounds, address, compared, item_of_round, member,
+    remove, set, with, with_baseline,
 };
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
@@ -12,8 +12,7 @@ use crate::base;
 use crate::relations::calls::with_variations;
 use crate::relations::{MODE, OPERATION, TOKEN_INFO};
 use crate::tables::{GAS, is_hex};
-use crate::target::context::{Context, Support};
-use crate::target::profile::Accepts;
+use crate::target::{Accepts, Context, Support};
 
 /// Sponsoring in token mode with a token that is not supported.
 pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(

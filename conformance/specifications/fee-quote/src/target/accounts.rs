@@ -2,9 +2,8 @@
 //! served.
 
 use crate::call::CallParts;
-use crate::target::by_pair;
-use crate::target::profile::SmartAccount;
-use paymaster_engine::message::request::Call;
+use crate::target::{SmartAccount, by_pair};
+use paymaster_engine::message::Call;
 use std::collections::BTreeMap;
 
 use paymaster_schemas::{Kind, Mode};

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use paymaster_engine::json::number::amount;
+use paymaster_engine::json::amount;
 use paymaster_engine::knowledge::{Expectation, Knowledge, Learn, Requirement, Statement};
-use paymaster_engine::message::request::Call;
+use paymaster_engine::message::Call;
 use paymaster_engine::rules::{MissingLine, View};
 use paymaster_schemas::{Kind, Mode};
 use serde::{Deserialize, Serialize};
@@ -18,14 +18,12 @@ use crate::discovery::Discovery;
 use crate::generate::Source;
 use crate::learn::Learner;
 use crate::tables::{FEES, has_plain_envelope_and_info, is_amount, is_member, keeps_to_the_tables};
-use crate::target::accounts::{self, AccountService, ServedAccounts, account_of};
-use crate::target::dialect::Dialect;
-use crate::target::forms::ServedForms;
-use crate::target::ordinary::{self, Bound, Parts, SizeLimits};
-use crate::target::profile::{Accepts, Operations, Profile, SmartAccount, Sponsors};
-use crate::target::promises;
-use crate::target::quoted::{QuotedFacts, TokenFacts};
-use crate::target::spellings::ServedCapitals;
+use crate::target::accounts;
+use crate::target::ordinary;
+use crate::target::{
+    Accepts, AccountService, Bound, Dialect, Operations, Parts, Profile, QuotedFacts, ServedAccounts,
+    ServedCapitals, ServedForms, SizeLimits, SmartAccount, Sponsors, TokenFacts, account_of, promises,
+};
 use crate::{SPECIFICATION, lines};
 
 /// Profile and dialect of the target, and what its answers showed of tokens and smart accounts. Replay files hold it as JSON.

@@ -7,11 +7,10 @@ use crate::SPECIFICATION;
 use crate::call::CallParts;
 use crate::relations::{MODE, OPERATION};
 use crate::tables::{FEES, GAS, ORDINARY, is_amount, is_hex, mode_members};
-use crate::target::by_pair;
-use crate::target::dialect::Dialect;
-use paymaster_engine::cases::edit::{remove, set};
-use paymaster_engine::json::number::amount;
-use paymaster_engine::message::request::{Call, ParsedRequest};
+use crate::target::{Dialect, by_pair};
+use paymaster_engine::cases::{remove, set};
+use paymaster_engine::json::amount;
+use paymaster_engine::message::{Call, ParsedRequest};
 use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::{Kind, Mode, kinds};

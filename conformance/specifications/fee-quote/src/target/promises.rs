@@ -1,8 +1,7 @@
 //! What answers say of the lines of the profile: whether the target keeps them.
 
 use crate::call::{CallParts, quoted_tokens, unsupported_tokens};
-use crate::target::context::Context;
-use crate::target::profile::Profile;
+use crate::target::{Context, Profile};
 use paymaster_engine::knowledge::{Expectation, Statement};
 use paymaster_engine::rules::View;
 use paymaster_schemas::{Mode, kinds};

@@ -8,9 +8,9 @@ use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use paymaster_engine::json::number::amount;
+use paymaster_engine::json::amount;
 
-use crate::target::profile::Token;
+use crate::target::Token;
 
 /// The paymaster's address and the prices of tokens, as the target's first quotes show them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -6,7 +6,7 @@
 
 use crate::call::{CallParts, quoted_tokens};
 use crate::target::by_pair;
-use paymaster_engine::message::request::Call;
+use paymaster_engine::message::Call;
 use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::Address;

@@ -10,8 +10,8 @@ use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_y
 use serde_json::{Value, json};
 
 use crate::cli::{CommandError, printed};
-use crate::report::text::sections;
-use crate::report::text::words::count;
+use crate::report::sections;
+use crate::report::words::count;
 
 #[cfg(test)]
 mod tests;

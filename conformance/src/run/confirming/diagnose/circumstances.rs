@@ -3,19 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
-use paymaster_engine::cases::case::{Group, Order};
-use paymaster_engine::diagnosis::cause::{Cause, Contrast};
-use paymaster_engine::diagnosis::difference::Difference;
-use paymaster_engine::diagnosis::fewest::Fewest;
-use paymaster_engine::diagnosis::finding::Finding;
-use paymaster_engine::session::examples::Example;
-use paymaster_engine::session::recheck::Outcome;
+use paymaster_engine::cases::{Group, Order};
+use paymaster_engine::diagnosis::{Cause, Contrast, Difference, Fewest, Finding};
+use paymaster_engine::session::{Example, Outcome};
 use paymaster_exchange::{HeaderLine, HeaderSet, PLAIN_HEADERS};
 use tokio::time::Instant;
 
 use super::{Diagnosis, Search, parsed, with_body};
-use crate::run::confirming::resend::Reproduction;
-use crate::run::confirming::shrink::{MISSED_STEP, MOST_TRIES, Shrinker, Shrunk, tries_for};
+use crate::run::confirming::{MISSED_STEP, MOST_TRIES, Reproduction, Shrinker, Shrunk, tries_for};
 
 /// How often a request that breaks its rule now and then is sent: one answer of 25 is seen in 49 of 50 searches.
 const SENT_FOR_CHANCE: u32 = 100;

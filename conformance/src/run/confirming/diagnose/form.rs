@@ -4,12 +4,10 @@ use serde_json::Value;
 
 use super::members::{Subject, keep_id};
 use super::{Diagnosis, Search, parsed, with_body};
-use paymaster_engine::diagnosis::cause::Cause;
-use paymaster_engine::diagnosis::difference::{Difference, differences, with_all};
-use paymaster_engine::diagnosis::fewest::Fewest;
-use paymaster_engine::json::pointer::escaped;
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::session::recheck::Outcome;
+use paymaster_engine::diagnosis::{Cause, Difference, Fewest, differences, with_all};
+use paymaster_engine::json::escaped;
+use paymaster_engine::message::Answer;
+use paymaster_engine::session::Outcome;
 
 /// What sending the base request in place of the changed one showed.
 pub(super) enum Plain {

@@ -8,22 +8,20 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use paymaster_engine::cases::case::{Group, Member, Order};
-use paymaster_engine::diagnosis::cause::{
-    Cause, EarlierRequest, is_about_the_kind, is_right_in_the_same_respect,
+use paymaster_engine::cases::{Group, Member, Order};
+use paymaster_engine::diagnosis::{
+    Cause, Difference, EarlierRequest, differences, is_about_the_kind, is_right_in_the_same_respect, with_all,
 };
-use paymaster_engine::diagnosis::difference::{Difference, differences, with_all};
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::message::request::ParsedRequest;
+use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_engine::rules::Violation;
-use paymaster_engine::session::recheck::Outcome;
+use paymaster_engine::session::Outcome;
 use paymaster_engine::specification::Places;
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 use serde_json::{Value, json};
 
 use super::{Diagnosis, Search, circumstances::with_members, members::Subject, parsed, with_body};
-use crate::run::confirming::resend::Reproduction;
+use crate::run::confirming::Reproduction;
 use crate::run::replay::{scattered, unseen_number, written_like};
 
 /// How often a request is repeated: with the same subject, and of the same party.

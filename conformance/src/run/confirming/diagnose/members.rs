@@ -3,20 +3,16 @@
 use serde_json::Value;
 
 use super::{Diagnosis, Search, circumstances::with_members, form::Plain, parsed, with_body};
-use paymaster_engine::cases::case::{Group, Member, Role};
-use paymaster_engine::diagnosis::cause::{Cause, Contrast, is_about_the_kind, is_right_in_the_same_respect};
-use paymaster_engine::diagnosis::difference::{Difference, differences, with_all};
-use paymaster_engine::diagnosis::fewest::Fewest;
-use paymaster_engine::diagnosis::finding::Finding;
-use paymaster_engine::diagnosis::narrowing::Narrowing;
-use paymaster_engine::json::number::amount;
-use paymaster_engine::json::pointer::{escaped, with_value};
+use paymaster_engine::cases::{Group, Member, Role};
+use paymaster_engine::diagnosis::{
+    Cause, Contrast, Difference, Fewest, Finding, Narrowing, differences, is_about_the_kind,
+    is_right_in_the_same_respect, with_all,
+};
+use paymaster_engine::json::{amount, escaped, with_value};
 use paymaster_engine::knowledge::{Expectation, Knowledge, Requirement};
-use paymaster_engine::message::answer::Answer;
-use paymaster_engine::message::request::ParsedRequest;
+use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_engine::rules::Violation;
-use paymaster_engine::session::examples::Example;
-use paymaster_engine::session::recheck::Outcome;
+use paymaster_engine::session::{Example, Outcome};
 use paymaster_engine::specification::Places;
 use paymaster_exchange::Exchange;
 

@@ -15,15 +15,12 @@ use std::pin::Pin;
 use left_behind::in_no_order;
 use serde_json::Value;
 
-use crate::run::confirming::budget::RequestBudget;
-use crate::run::confirming::resend::{Reproduction, Resender};
+use crate::run::confirming::{Reproduction, RequestBudget, Resender};
 use crate::run::replay::renewed;
-use paymaster_engine::cases::case::{Group, Member};
-use paymaster_engine::diagnosis::cause::{Cause, Contrast};
-use paymaster_engine::diagnosis::finding::{Finding, Sought};
+use paymaster_engine::cases::{Group, Member};
+use paymaster_engine::diagnosis::{Cause, Contrast, Finding, Sought};
 use paymaster_engine::rules::Check;
-use paymaster_engine::session::Session;
-use paymaster_engine::session::recheck::Outcome;
+use paymaster_engine::session::{Outcome, Session};
 use paymaster_exchange::Exchange;
 
 /// How often the requests of a cause and those of its contrast are sent again. Before, the finding was seen six times: with one wrong answer in

@@ -6,13 +6,14 @@
 
 use crate::call::CallParts;
 use crate::rules::SPONSORABLE;
-use crate::target::context::Context;
-use crate::target::profile::Accepts;
+use crate::target::{Accepts, Context};
 use crate::{lines, relations as related};
-use paymaster_engine::cases::case::Relation;
+use paymaster_engine::cases::Relation;
 use paymaster_engine::knowledge::{Expectation, Knowledge};
-use paymaster_engine::rules::requests::{self, same_operation, served};
-use paymaster_engine::rules::{Advice, GroupCheck, Report, Rule, View, for_each_variant};
+use paymaster_engine::rules::requests;
+use paymaster_engine::rules::{
+    Advice, GroupCheck, Report, Rule, View, for_each_variant, same_operation, served,
+};
 
 const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck) -> Rule {
     Rule::group(id, 4, SPONSORABLE, relation, check)

@@ -3,14 +3,12 @@
 use crate::call::CallParts;
 use crate::rules::TOKENS;
 use crate::rules::requests::decision::{SPONSORED, refuses_nothing};
-use crate::target::context::{Context, Support};
+use crate::target::{Context, Support};
 use crate::{lines, relations as related};
-use paymaster_engine::cases::case::Relation;
+use paymaster_engine::cases::Relation;
 use paymaster_engine::knowledge::{Expectation, Knowledge};
-use paymaster_engine::message::request::ParsedRequest;
-use paymaster_engine::rules::errors::NO_ERRORS;
-use paymaster_engine::rules::requests::{a_result, an_error};
-use paymaster_engine::rules::{Advice, Report, Rule, View, for_each_variant};
+use paymaster_engine::message::ParsedRequest;
+use paymaster_engine::rules::{Advice, NO_ERRORS, Report, Rule, View, a_result, an_error, for_each_variant};
 use paymaster_schemas::{Mode, kinds};
 
 const NO_UNSUPPORTED: Advice = Advice::Write(&lines::UNSUPPORTED_TOKENS);

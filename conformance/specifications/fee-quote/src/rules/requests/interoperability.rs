@@ -7,11 +7,11 @@ use crate::call::{CallParts, quotes};
 use crate::relations::CLIENT_FORMS;
 use crate::rules::SPONSORABLE;
 use crate::tables::is_amount;
-use paymaster_engine::json::number::amount;
+use paymaster_engine::json::amount;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::rules::errors::NO_ERRORS;
-use paymaster_engine::rules::requests::is_refusal;
-use paymaster_engine::rules::{Advice, Report, Rule, View, describe_answer, shown_member};
+use paymaster_engine::rules::{
+    Advice, NO_ERRORS, Report, Rule, View, describe_answer, is_refusal, shown_member,
+};
 
 const NO_RESULTS: Advice = Advice::Look("too few quote requests got a result that the rule judges");
 

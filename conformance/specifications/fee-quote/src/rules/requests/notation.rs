@@ -3,9 +3,8 @@
 use crate::call::{quoted_tokens, unsupported_tokens};
 use crate::relations as related;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::rules::http::TOO_FEW;
-use paymaster_engine::rules::requests::{self, Settled, as_without_change};
-use paymaster_engine::rules::{Report, Rule, View};
+use paymaster_engine::rules::requests;
+use paymaster_engine::rules::{Report, Rule, Settled, TOO_FEW, View, as_without_change};
 use serde_json::{Value, json};
 
 pub(crate) const RULES: &[Rule] = &[

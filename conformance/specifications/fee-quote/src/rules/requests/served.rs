@@ -5,13 +5,14 @@
 use crate::call::CallParts;
 use crate::rules::SPONSORABLE;
 use crate::tables::GAS;
-use crate::target::context::{Context, Support};
+use crate::target::{Context, Support};
 use crate::{lines, relations as related};
-use paymaster_engine::cases::case::Relation;
+use paymaster_engine::cases::Relation;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::message::request::Call;
-use paymaster_engine::rules::requests::{a_result, is_unknown_method, method_is_served};
-use paymaster_engine::rules::{ExchangeCheck, Report, Rule, View, describe_answer};
+use paymaster_engine::message::Call;
+use paymaster_engine::rules::{
+    ExchangeCheck, Report, Rule, View, a_result, describe_answer, is_unknown_method, method_is_served,
+};
 use paymaster_schemas::{Kind, kinds};
 
 const fn rule(id: &'static str, check: ExchangeCheck) -> Rule {

@@ -2,11 +2,10 @@
 
 use crate::call::{CallParts, quotes};
 use crate::rules::{SPONSORABLE, TOKENS};
-use crate::target::context::Context;
-use crate::target::quoted;
+use crate::target::{Context, quoted};
 use crate::{lines, relations as related};
-use paymaster_engine::cases::case::Role;
-use paymaster_engine::json::number::amount;
+use paymaster_engine::cases::Role;
+use paymaster_engine::json::amount;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_engine::rules::{
     Advice, ExchangeCheck, Report, Rule, View, for_each_variant, shown, shown_member,

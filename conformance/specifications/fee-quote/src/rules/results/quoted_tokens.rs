@@ -6,10 +6,9 @@
 use crate::call::{CallParts, RequestedTokens};
 use crate::lines;
 use crate::rules::requests::served::TOKEN_QUOTES;
-use crate::target::context::{Context, Support};
-use crate::target::dialect::QuotedTokens;
+use crate::target::{Context, QuotedTokens, Support};
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::message::request::Call;
+use paymaster_engine::message::Call;
 use paymaster_engine::rules::{Advice, ExchangeCheck, MissingLine, Report, Rule, View};
 use std::collections::BTreeSet;
 

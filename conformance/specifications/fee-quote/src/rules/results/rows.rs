@@ -6,9 +6,9 @@
 
 use crate::call::CallParts;
 use crate::rules::requests::decision::SPONSORED;
-use crate::target::context::Context;
+use crate::target::Context;
 use crate::{lines, relations as related};
-use paymaster_engine::cases::case::Relation;
+use paymaster_engine::cases::Relation;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_engine::rules::{Advice, Check, MissingLine, Report, Rule, View, shown_member};
 use paymaster_schemas::{Kind, Mode, kinds, member_validator};
