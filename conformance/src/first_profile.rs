@@ -5,10 +5,8 @@ use paymaster_engine::{first_profile::ProfileText, rules::count, specification::
 use paymaster_settings::{DEFAULT_SPECIFICATION, ShownTarget, escape_controls};
 use toml_edit::Array;
 
-use crate::{
-    report::text::words::{self, message_of_target},
-    run::Surveyed,
-};
+use crate::report::words::{self, message_of_target};
+use crate::run::Surveyed;
 
 /// The settings of the command line that are worth a line, and the target as it may be shown.
 #[derive(Clone, Copy, Debug)]

@@ -85,28 +85,20 @@ pub use bytes::Bytes;
 pub use hyper::http;
 pub use proptest;
 
-pub use paymaster_engine::{
-    cases::case::Draw,
-    diagnosis::finding::Finding,
-    rules::{Rule, Violation},
-    verdict::{
-        conclusion::{Conclusion, Verdict},
-        summary::{RuleOutcome, Summary},
-    },
-};
+pub use paymaster_engine::cases::Draw;
+pub use paymaster_engine::diagnosis::Finding;
+pub use paymaster_engine::rules::{Rule, Violation};
+pub use paymaster_engine::verdict::{Conclusion, RuleOutcome, Summary, Verdict};
 pub use paymaster_exchange::{Exchange, Failure, Response};
-pub use paymaster_fee_quote::{
-    base::Tokens,
-    generate::{NoRequests, RequestEnvelope, RequestTree, Requests, requests},
-};
+pub use paymaster_fee_quote::base::Tokens;
+pub use paymaster_fee_quote::generate::{NoRequests, RequestEnvelope, RequestTree, Requests, requests};
 pub use paymaster_schemas::{Kind, KindOfCall, Mode, kinds};
 
 /// What a service supports, as a profile file states it: see `docs/profile.md`.
 pub mod profile {
     pub use paymaster_fee_quote::target::{
-        dialect::{Amounts, Dialect, Pins, QuotedTokens},
-        ordinary::SizeLimits,
-        profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists},
+        Accepts, Amounts, Dialect, Operations, Pins, Profile, QuotedTokens, SizeLimits, SmartAccount,
+        Sponsors, Token, TokenLists,
     };
     pub use paymaster_settings::settings::file::{Target, TargetProfile};
 }

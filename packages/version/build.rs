@@ -1,10 +1,8 @@
 //! Finds the commit and the target of the build, and passes them to the library as `PAYMASTER_BUILD`. Git is not required.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
 
 /// Digits of a commit that are printed.
 const DIGITS: usize = 12;

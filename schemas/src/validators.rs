@@ -8,10 +8,8 @@ use std::{collections::HashMap, sync::LazyLock};
 use jsonschema::{PatternOptions, Registry, Resource, Validator};
 use serde_json::json;
 
-use crate::{
-    definition::documents,
-    documents::{Document, resolved},
-};
+use crate::definition::documents;
+use crate::documents::{Document, resolved};
 
 /// The validator of the document called `name`, or none when there is no such document.
 pub fn validator_for(name: &str) -> Option<&'static Validator> {

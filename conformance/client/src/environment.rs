@@ -1,9 +1,7 @@
 //! The environment variables of a process, and what a value means that is empty or not UTF-8: one rule for every program.
 
-use std::{
-    collections::BTreeMap,
-    ffi::{OsStr, OsString},
-};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 
 /// The variables with this prefix are those of the paymaster tools.
 const OWN_PREFIX: &str = "PAYMASTER_";

@@ -1,10 +1,8 @@
 //! Files that a user names: each is read up to a limit, because a device such as `/dev/zero` has no end.
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
-};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 /// The most bytes of a file that a person writes: a configuration, a list, certificates.
 pub const WRITTEN_BY_HAND: u64 = 16 * 1024 * 1024;

@@ -1,9 +1,7 @@
 //! How fast requests are sent: the rate limit of the user, pauses for Retry-After, the rate limit of the target, the request budget.
 
-use std::{
-    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};

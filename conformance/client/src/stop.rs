@@ -1,10 +1,8 @@
 //! The signal that ends a run early, with its reason, and those that end a process.
 
-use std::{
-    io,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal as CtrlC, Signal as Terminate, SignalKind, signal};

@@ -8,14 +8,12 @@ use std::{collections::BTreeMap, iter};
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 
-use crate::{
-    cases::case::Group,
-    message::{answer::Answer, request::ParsedRequest},
-    rules::{MissingLine, count},
-    session::access::Access,
-    specification::Specification,
-    verdict::summary::Reached,
-};
+use crate::cases::Group;
+use crate::message::{Answer, ParsedRequest};
+use crate::rules::{MissingLine, count};
+use crate::session::Access;
+use crate::specification::Specification;
+use crate::verdict::Reached;
 
 /// The requests of `init`: any sender can drive them.
 pub trait Survey: Send {

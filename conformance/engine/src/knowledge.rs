@@ -7,14 +7,12 @@ use paymaster_schemas::Kind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{
-    cases::case::{Base, Group},
-    message::request::Call,
-    rules::{MissingLine, View},
-    session::access::Access,
-    specification::Specification,
-    spending::SpendingLimits,
-};
+use crate::cases::{Base, Group};
+use crate::message::Call;
+use crate::rules::{MissingLine, View};
+use crate::session::Access;
+use crate::specification::Specification;
+use crate::spending::SpendingLimits;
 
 /// Which operations a target accepts, by its profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,8 @@
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
-use crate::{cases::case::Relation, knowledge::Knowledge};
+use crate::cases::Relation;
+use crate::knowledge::Knowledge;
 
 /// What a load test needs of a specification.
 #[derive(Debug)]

@@ -1,25 +1,21 @@
 //! A specification as the engine sees it: what is sent, what is judged, and what its members mean.
 
-use std::{
-    borrow::Cow,
-    fmt, ptr,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use std::{fmt, ptr};
 
 use paymaster_schemas::{Definition, Document, Kind};
 use serde_json::Value;
 
-use crate::{
-    cases::case::{Base, BuildInput, Relation},
-    first_profile::Survey,
-    generate::shrink::Change,
-    knowledge::Knowledge,
-    load::LoadTest,
-    message::request::{Call, Called},
-    rules::{RowCheck, Rule, observers::Observer},
-    spending::Wei,
-};
+use crate::cases::{Base, BuildInput, Relation};
+use crate::first_profile::Survey;
+use crate::generate::Change;
+use crate::knowledge::Knowledge;
+use crate::load::LoadTest;
+use crate::message::{Call, Called};
+use crate::rules::{Observer, RowCheck, Rule};
+use crate::spending::Wei;
 
 /// Names, as people read them, and values.
 pub type DecidingValues<'a> = Vec<(&'static str, Cow<'a, str>)>;

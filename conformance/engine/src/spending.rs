@@ -6,7 +6,9 @@ use paymaster_exchange::Body;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{message::request::ReadRequest, rules::count, specification::Specification};
+use crate::message::ReadRequest;
+use crate::rules::count;
+use crate::specification::Specification;
 
 /// Wei in an ether.
 const ETHER: u128 = 1_000_000_000_000_000_000;

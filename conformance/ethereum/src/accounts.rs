@@ -6,10 +6,8 @@
 use alloy_primitives::{Address, Bytes, FixedBytes, U256, address, hex};
 use alloy_sol_types::{SolCall, SolValue, sol};
 
-use crate::{
-    operation::EntryPointVersion::{self, V06, V07, V08},
-    spelling::checksummed,
-};
+use crate::operation::EntryPointVersion::{self, V06, V07, V08};
+use crate::spelling::checksummed;
 
 sol! {
     /// One call of an account to another contract.

@@ -6,10 +6,8 @@ use k256::ecdsa::{RecoveryId, Signature, VerifyingKey};
 use paymaster_exchange::ContractFunctions;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
 
-use crate::{
-    operation::{EntryPointVersion, Operation},
-    window::Window,
-};
+use crate::operation::{EntryPointVersion, Operation};
+use crate::window::Window;
 
 /// A published paymaster contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumIter, EnumString)]

@@ -4,14 +4,12 @@ use alloy_primitives::{B256, U256, hex};
 use alloy_sol_types::{Revert, SolCall, SolError, SolValue};
 use serde_json::Value;
 
-use crate::{
-    calls::{
-        ECDSAInvalidSignature, ECDSAInvalidSignatureLength, ECDSAInvalidSignatureS, FailedOp,
-        FailedOpWithRevert, ReturnInfo, VALIDATED, getUserOpHashCall, validatePaymasterUserOpCall,
-    },
-    operation::bytes_of,
-    window::Window,
+use crate::calls::{
+    ECDSAInvalidSignature, ECDSAInvalidSignatureLength, ECDSAInvalidSignatureS, FailedOp, FailedOpWithRevert,
+    ReturnInfo, VALIDATED, getUserOpHashCall, validatePaymasterUserOpCall,
 };
+use crate::operation::bytes_of;
+use crate::window::Window;
 use paymaster_exchange::{ContractFunctions, Refusal, Simulation};
 
 /// The outcome of an `eth_call`.

@@ -1,13 +1,11 @@
 //! An exchange: the bytes that were sent and what came back for them.
 
-use std::{
-    any::Any,
-    borrow::Cow,
-    fmt,
-    ops::Deref,
-    sync::{Arc, OnceLock},
-    time::{Duration, SystemTime},
-};
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 pub use crate::table::{CommonArgs, RunArgs, RunTable};
-use paymaster_client::network::tls::Trust;
-use paymaster_engine::verdict::conclusion::Strictness;
+use paymaster_client::network::Trust;
+use paymaster_engine::verdict::Strictness;
 
 /// How strictly a run is concluded.
 #[derive(Clone, Debug, Default, Args)]

@@ -6,12 +6,10 @@ use clap::{CommandFactory, Parser, error::ErrorKind};
 use clap_complete::Shell;
 use paymaster_reference_server::nearest;
 
-use crate::{
-    exit,
-    output::{self, OutputError},
-    process::CommandError,
-    settings::setup::SetupError,
-};
+use crate::exit;
+use crate::output::{self, OutputError};
+use crate::process::CommandError;
+use crate::settings::SetupError;
 
 /// Runs the command line of this process: parses it, executes it, prints an error, and returns the exit code.
 pub fn main<C: Parser>(execute: impl FnOnce(C) -> Result<u8, CommandError>) -> ExitCode {

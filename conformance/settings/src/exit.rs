@@ -1,6 +1,6 @@
 //! Exit codes: one table, the same for every binary of this project.
 
-use paymaster_engine::verdict::conclusion::Conclusion;
+use paymaster_engine::verdict::Conclusion;
 
 /// Every stated clause holds; or no clause is broken, where `--rule` or `--allow-incomplete` left some out.
 pub const CONFORMS: u8 = 0;

@@ -2,11 +2,9 @@
 
 use hyper::header::{HeaderName, HeaderValue, InvalidHeaderName, InvalidHeaderValue};
 
-use crate::settings::{
-    environment::{Environment, VariableError},
-    file,
-};
-use paymaster_client::{network::target::Target, redact::Redactor};
+use crate::settings::{Environment, VariableError, file};
+use paymaster_client::network::Target;
+use paymaster_client::redact::Redactor;
 
 /// A header to send.
 #[derive(Clone, Debug)]

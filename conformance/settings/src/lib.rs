@@ -14,13 +14,8 @@ mod table;
 pub mod which;
 
 pub use embedded::{EMBEDDED_WARNING, Embedded};
-pub use output::terminal::{Paint, escape_controls, wrapped};
+pub use output::{Paint, escape_controls, wrapped};
 pub use paymaster_reference_server::did_you_mean;
-pub use settings::{
-    Settings, ShownTarget,
-    environment::Environment,
-    file::TargetProfile,
-    profile_file::ProfileFile,
-    setup::{RunSetup, Setup, is_common, shown_url},
-};
+pub use settings::{Environment, ProfileFile, RunSetup, Settings, Setup, ShownTarget, TargetProfile};
+pub use settings::{is_common, shown_url};
 pub use specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, specification};

@@ -8,14 +8,14 @@ pub mod report_file;
 pub mod shell;
 pub mod terminal;
 
+pub use {curl::*, document::*, page::*, report_file::*, shell::*, terminal::*};
+
 use std::io::{self, IsTerminal, Write};
 
 use terminal_size::terminal_size_of;
 
-use crate::{
-    output::terminal::Paint,
-    settings::environment::{self, Environment},
-};
+use crate::settings::Environment;
+use crate::settings::environment;
 
 /// Standard output cannot be written to.
 #[derive(Debug, thiserror::Error)]

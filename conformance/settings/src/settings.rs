@@ -5,11 +5,15 @@ pub mod file;
 pub mod profile_file;
 pub mod setup;
 
+pub use {environment::*, file::*, profile_file::*, setup::*};
+
 use std::{sync::Arc, time::Duration};
 
-use crate::{args::RunArgs, embedded::EMBEDDED_WARNING, settings::profile_file::ProfileFile};
-use paymaster_client::http::transport::Transport;
-use paymaster_engine::{knowledge::Knowledge, verdict::conclusion::Strictness};
+use crate::args::RunArgs;
+use crate::embedded::EMBEDDED_WARNING;
+use paymaster_client::http::Transport;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::verdict::Strictness;
 
 /// The target as reports may show it: without secrets.
 #[derive(Clone, Debug, Default)]

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use paymaster_engine::{knowledge::Knowledge, rules::Rule, specification::Specification};
-use paymaster_fee_quote::target::profile::Profile;
+use paymaster_fee_quote::target::Profile;
 
-use crate::{did_you_mean, settings::file::TargetProfile};
+use crate::did_you_mean;
+use crate::settings::TargetProfile;
 
 /// Every specification. A new one is a line here.
 pub static SPECIFICATIONS: &[&Specification] =

@@ -7,15 +7,13 @@
 use std::{fmt::Display, ops::RangeInclusive, path::PathBuf, time::Duration};
 
 use clap::Args;
-use paymaster_client::http::transport::Limits;
-use paymaster_engine::cases::plan::DEFAULT_CASES;
+use paymaster_client::http::Limits;
+use paymaster_engine::cases::DEFAULT_CASES;
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::{
-    args::{StrictnessArgs, TrustArgs},
-    duration,
-    settings::{environment::Environment, file::LoadTable, setup::SetupError},
-};
+use crate::args::{StrictnessArgs, TrustArgs};
+use crate::duration;
+use crate::settings::{Environment, LoadTable, SetupError};
 
 macro_rules! settings {
     ($(

@@ -1,31 +1,24 @@
 //! Which specification a target serves, where neither the command line nor the profile names one. The method of the first kind of calls
 //! of a specification decides: another method may be served in other shapes by services of other specifications.
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use hyper::body::Bytes;
-use paymaster_client::{
-    http::transport::{PooledConnection, Transport},
-    throttling::{Retries, ThrottleDecision},
-};
-use paymaster_engine::{
-    cases::case::Base, knowledge::Knowledge, message::answer::Answer, specification::Specification,
-};
+use paymaster_client::http::{PooledConnection, Transport};
+use paymaster_client::throttling::{Retries, ThrottleDecision};
+use paymaster_engine::cases::Base;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::Answer;
+use paymaster_engine::specification::Specification;
 use paymaster_exchange::Exchange;
 use serde_json::{Value, json};
 
-use crate::{
-    args::RunArgs,
-    output::{self, terminal::escape_controls},
-    settings::{
-        environment::Environment,
-        setup::{RunSetup, Setup, SetupError},
-    },
-    specifications::{self, DEFAULT_SPECIFICATION, SPECIFICATIONS},
-};
+use crate::args::RunArgs;
+use crate::output;
+use crate::output::escape_controls;
+use crate::settings::{Environment, RunSetup, Setup, SetupError};
+use crate::specifications::{self, DEFAULT_SPECIFICATION, SPECIFICATIONS};
 
 /// A method that cannot exist. Its answer is what a target answers to a method that it does not know.
 const NO_METHOD: &str = "pm_methodThatDoesNotExist";

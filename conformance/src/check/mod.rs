@@ -6,29 +6,26 @@ use std::{error::Error, fmt, future::Future, path::Path, sync::Arc, time::Durati
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::{
-    Request, Response,
-    body::{Body, Incoming},
-    header::{HeaderName, HeaderValue},
-    server::conn::http1,
-    service::{Service, service_fn},
-};
+use hyper::body::{Body, Incoming};
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use paymaster_client::{http::transport::Transport, redact::Redactor, stop::Stop};
+use paymaster_client::http::Transport;
+use paymaster_client::redact::Redactor;
+use paymaster_client::stop::Stop;
 use paymaster_engine::rules::Rule;
 use paymaster_reference_server::Config;
-use paymaster_settings::{
-    DEFAULT_SPECIFICATION, Settings, ShownTarget, TargetProfile, args::RunArgs, is_common, settings::file,
-    shown_url,
-};
+use paymaster_settings::args::RunArgs;
+use paymaster_settings::settings::file;
+use paymaster_settings::{DEFAULT_SPECIFICATION, Settings, ShownTarget, TargetProfile, is_common, shown_url};
 use route::{Judged, connections, parse};
 
-use crate::{
-    Conclusion, Finding, RuleOutcome, Summary,
-    events::{Event, SentExchange},
-    report::{Finished, document, machine, model::Report},
-    run::{self, Reporter, RunOutcome, Suite},
-};
+use crate::events::{Event, SentExchange};
+use crate::report::{Finished, Report, document, machine};
+use crate::run::{self, Reporter, RunOutcome, Suite};
+use crate::{Conclusion, Finding, RuleOutcome, Summary};
 
 /// A run of the conformance suite, ready to start: what is judged, with which profile, and how.
 ///

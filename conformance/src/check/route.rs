@@ -4,17 +4,11 @@
 use std::{future::Future, sync::Arc};
 
 use parking_lot::Mutex;
-use paymaster_client::network::{
-    connector::{Connector, InProcess},
-    proxies::Proxies,
-    target::Target,
-};
+use paymaster_client::network::{Connector, InProcess, Proxies, Target};
 use paymaster_reference_server::{self as server, Config, Respond};
 use paymaster_settings::settings::file;
-use tokio::{
-    io::{DuplexStream, duplex},
-    task::JoinSet,
-};
+use tokio::io::{DuplexStream, duplex};
+use tokio::task::JoinSet;
 
 use crate::check::CheckError;
 

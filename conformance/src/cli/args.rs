@@ -4,22 +4,18 @@ use std::{path::PathBuf, time::Duration};
 
 use alloy_primitives::Address;
 use clap::{Args, Parser, Subcommand};
-use paymaster_client::{http::transport::Transport, network::target::Target, redact::Redactor};
+use paymaster_client::http::Transport;
+use paymaster_client::network::Target;
+use paymaster_client::redact::Redactor;
 use paymaster_engine::rules::Rule;
 use paymaster_schemas::Basis;
-use paymaster_settings::{
-    Setup,
-    args::{RunArgs, StrictnessArgs, TrustArgs},
-    duration,
-    output::{curl::RPC_VARIABLE, shell},
-    shown_url,
-};
+use paymaster_settings::args::{RunArgs, StrictnessArgs, TrustArgs};
+use paymaster_settings::output::{RPC_VARIABLE, shell};
+use paymaster_settings::{Setup, duration, shown_url};
 
-use crate::{
-    cli::{CommandError, examples},
-    report::{document::Extent, formats},
-    run::Chain,
-};
+use crate::cli::{CommandError, examples};
+use crate::report::{Extent, formats};
+use crate::run::Chain;
 
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///

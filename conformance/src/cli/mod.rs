@@ -9,16 +9,14 @@ mod known;
 mod reports;
 mod traffic;
 
-use std::{io, path::Path, process::ExitCode};
+pub(crate) use {args::*, known::*, reports::*, traffic::*};
 
-use args::Cli;
+use std::{io, path::Path, process::ExitCode};
 
 use paymaster_client::stop::{Reason, Stop};
 pub(crate) use paymaster_settings::process::CommandError;
-use paymaster_settings::{
-    Environment, command_line, exit, output,
-    process::{self, Interrupts},
-};
+use paymaster_settings::process::{self, Interrupts};
+use paymaster_settings::{Environment, command_line, exit, output};
 
 /// Reads the command line of this process and runs its command.
 pub(crate) fn main() -> ExitCode {

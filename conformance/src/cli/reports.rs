@@ -1,33 +1,22 @@
 //! `--report FORMAT=PATH`: opens and writes the requested reports, for every command that ends with one.
 
-use std::{
-    io::{self, Write},
-    path::PathBuf,
-    slice,
-};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::slice;
 
 use paymaster_client::redact::Redactor;
-use paymaster_settings::{
-    Environment, ShownTarget, exit,
-    output::{
-        self,
-        document::terminal::WIDTH,
-        report_file::{self, Destination, FormatNames, PendingFile, check_writable},
-    },
-};
+use paymaster_settings::output;
+use paymaster_settings::output::document::terminal::WIDTH;
+use paymaster_settings::output::report_file;
+use paymaster_settings::output::{Destination, FormatNames, PendingFile, check_writable};
+use paymaster_settings::{Environment, ShownTarget, exit};
 
-use crate::{
-    cli::{CommandError, args::OutputArgs, known::KnownFailures},
-    events::Event,
-    report::{
-        Finished, Maker, ReportLog,
-        document::{self, Extent},
-        formats::{self, FORMATS, Format, Render},
-        model::Report,
-        replay_file,
-    },
-    run::Reporter,
-};
+use crate::cli::{CommandError, KnownFailures, OutputArgs};
+use crate::events::Event;
+use crate::report::document;
+use crate::report::formats;
+use crate::report::{Extent, FORMATS, Finished, Format, Maker, Render, Report, ReportLog, replay_file};
+use crate::run::Reporter;
 
 /// The requested reports of a run. As a reporter, it writes those that are logs of events.
 pub(crate) struct Reports {

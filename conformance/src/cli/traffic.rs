@@ -1,41 +1,24 @@
 //! What `judge` and `proxy` share: the options for judging traffic of others, and the session that judges and reports it.
 
-use std::{
-    path::PathBuf,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use hyper::Uri;
-use paymaster_client::{network::target::Target, redact::Redactor};
-use paymaster_engine::{
-    session::{
-        recorded::{RECORDED, RecordedSession, Skipped},
-        tally::NewlyBroken,
-    },
-    verdict::conclusion::Strictness,
-};
+use paymaster_client::network::Target;
+use paymaster_client::redact::Redactor;
+use paymaster_engine::session::{NewlyBroken, RECORDED, RecordedSession, Skipped};
+use paymaster_engine::verdict::Strictness;
 use paymaster_exchange::{Exchange, Failure};
-use paymaster_settings::{
-    Environment, ProfileFile, ShownTarget, TargetProfile,
-    headers::{self, HeaderError},
-    is_common,
-    settings::file,
-};
+use paymaster_settings::headers::{self, HeaderError};
+use paymaster_settings::settings::file;
+use paymaster_settings::{Environment, ProfileFile, ShownTarget, TargetProfile, is_common};
 
-use crate::{
-    cli::{
-        CommandError,
-        args::{ChainArgs, JudgingArgs},
-        filter,
-        known::KnownFailures,
-        reports::Reports,
-    },
-    events::{Event, SentExchange},
-    recorded,
-    report::Finished,
-    run::{Reporter, Suite},
-};
+use crate::cli::{ChainArgs, CommandError, JudgingArgs, KnownFailures, Reports, filter};
+use crate::events::{Event, SentExchange};
+use crate::recorded;
+use crate::report::Finished;
+use crate::run::{Reporter, Suite};
 
 /// The options for judging traffic, from arguments and configuration file.
 pub(crate) struct TrafficOptions {

@@ -4,25 +4,17 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::{
-    Request, Response, Uri,
-    body::Incoming,
-    client::conn::{http1, http2},
-    header::{HOST, PROXY_AUTHORIZATION},
-    http::request::Parts,
-};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper::header::{HOST, PROXY_AUTHORIZATION};
+use hyper::http::request::Parts;
+use hyper::{Request, Response, Uri};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::sync::mpsc;
 
 use crate::relay::{Limits, RelayedExchange, headers};
-use paymaster_client::{
-    diagnosis,
-    network::{
-        connector::{Connector, Protocol},
-        stream::BoxedStream,
-        target::Target,
-    },
-};
+use paymaster_client::diagnosis;
+use paymaster_client::network::{BoxedStream, Connector, Protocol, Target};
 use paymaster_exchange::{Failure, Part, Stage};
 
 /// The server to which requests are forwarded.

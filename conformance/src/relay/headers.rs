@@ -1,9 +1,7 @@
 //! Which headers, and which path, are forwarded.
 
-use hyper::{
-    HeaderMap,
-    header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, TRAILER},
-};
+use hyper::HeaderMap;
+use hyper::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, TRAILER};
 
 /// Hop-by-hop headers, besides those that Connection names (RFC 9110, section 7.6.1).
 const HOP_BY_HOP: [&str; 8] = [

@@ -6,25 +6,19 @@
 mod forward;
 mod headers;
 
-use std::{
-    convert::Infallible,
-    sync::Arc,
-    time::{Duration, Instant, SystemTime},
-};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::{
-    Method, Request, Response, StatusCode,
-    body::Incoming,
-    header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, HeaderValue},
-    server::conn::http1,
-    service::service_fn,
-};
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
-};
+use hyper::body::Incoming;
+use hyper::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
 use paymaster_client::stop::Stop;
 use paymaster_exchange::{Exchange, Failure, Response as Answer};
 use serde_json::{Value, json};

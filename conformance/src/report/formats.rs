@@ -1,10 +1,7 @@
 //! The table of report formats. Command line, help and documentation read it.
 
-use crate::report::{
-    ReportLog, document,
-    machine::{self, github, har, junit, ndjson, sarif},
-    model::Report,
-};
+use crate::report::machine;
+use crate::report::{Report, ReportLog, document, github, har, junit, ndjson, sarif};
 
 /// Every format.
 pub const FORMATS: &[Format] = &[

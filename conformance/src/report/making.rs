@@ -5,36 +5,24 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use paymaster_client::redact::{REDACTED, Redactor};
-use paymaster_engine::{
-    cases::case::Member,
-    diagnosis::{
-        cause::Cause as EngineCause,
-        defect::Defect as EngineDefect,
-        finding::Finding as EngineFinding,
-        sentence::{self, Shown},
-    },
-    rules::{Check, shown},
-    session::{recheck::Original, recorded::RECORDED},
-    verdict::{
-        conclusion::Verdict,
-        known::EntryOutcome,
-        summary::{RuleOutcome, UnjudgedGroups},
-    },
+use paymaster_engine::cases::Member;
+use paymaster_engine::diagnosis::sentence;
+use paymaster_engine::diagnosis::{
+    Cause as EngineCause, Defect as EngineDefect, Finding as EngineFinding, Shown,
 };
+use paymaster_engine::rules::{Check, shown};
+use paymaster_engine::session::{Original, RECORDED};
+use paymaster_engine::verdict::{EntryOutcome, RuleOutcome, UnjudgedGroups, Verdict};
 use paymaster_exchange::{Exchange, HeaderSet};
 use paymaster_schemas::{Basis, Kind, member_validator};
 use paymaster_settings::{ShownTarget, escape_controls, exit, output::curl};
 use serde_json::{Number, Value};
 
+use crate::report::machine::FORMAT;
 use crate::report::{
-    Finished,
-    machine::{FORMAT, profile_place},
-    model::{
-        Attempt, Body, Cause, CauseMember, Contrast, Defect, Details, Exchanged, Finding, FindingDetails,
-        Header, JudgedRule, KnownFailure, Link, RecordedTraffic, Report, ReportedSpecification, Request,
-        Response, Skipped, Tool, Unjudged,
-    },
-    text::{contradictions, words},
+    Attempt, Body, Cause, CauseMember, Contrast, Defect, Details, Exchanged, Finding, FindingDetails,
+    Finished, Header, JudgedRule, KnownFailure, Link, RecordedTraffic, Report, ReportedSpecification,
+    Request, Response, Skipped, Tool, Unjudged, contradictions, profile_place, words,
 };
 
 /// Makes parts of a report: replaces secrets, and knows the options with which requests are repeated.

@@ -13,18 +13,18 @@ pub(crate) mod replay_file;
 pub(crate) mod sample;
 pub(crate) mod text;
 
-use std::{
-    io::{self, Write},
-    sync::Arc,
+pub(crate) use {
+    document::*, formats::*, html::*, machine::*, model::*, progress::*, replay_file::*, text::*,
 };
 
-use crate::{events::Event, report::model::Report};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use crate::events::Event;
 
 use paymaster_client::redact::Redactor;
-use paymaster_engine::{
-    knowledge::Knowledge,
-    verdict::{conclusion::Strictness, counts, summary::Summary},
-};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::verdict::{Strictness, Summary, counts};
 use paymaster_settings::ShownTarget;
 
 pub(crate) use making::Maker;

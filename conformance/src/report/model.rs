@@ -6,21 +6,14 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use indexmap::IndexMap;
-use paymaster_engine::{
-    cases::case::Role,
-    diagnosis::finding::{KindShare, without_indices},
-    rules::{count, fails_the_run},
-    session::recheck::Original,
-    verdict::{
-        conclusion::{Conclusion, Verdict},
-        counts::{Counts, RuleState},
-        known::EntryState,
-        line::VerdictLine,
-        summary::Reached,
-    },
-};
+use paymaster_engine::cases::Role;
+use paymaster_engine::diagnosis::{KindShare, without_indices};
+use paymaster_engine::rules::{count, fails_the_run};
+use paymaster_engine::session::Original;
+use paymaster_engine::verdict::{Conclusion, Counts, EntryState, Reached, RuleState, Verdict, VerdictLine};
 use paymaster_schemas::Basis;
-use paymaster_settings::{escape_controls, output::document::Text};
+use paymaster_settings::escape_controls;
+use paymaster_settings::output::Text;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 

@@ -1,16 +1,12 @@
 //! The progress of a run on standard error: one line that is overwritten, on a terminal only; and the estimate of a run with a rate
 //! limit.
 
-use std::{
-    io::{self, IsTerminal, Write},
-    time::{Duration, Instant},
-};
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
 
-use crate::{
-    events::Event,
-    report::text::words::{count, time},
-    run::Reporter,
-};
+use crate::events::Event;
+use crate::report::words::{count, time};
+use crate::run::Reporter;
 
 /// Moves to the beginning of the line and clears it.
 const CLEAR: &str = "\r\x1b[2K";

@@ -3,31 +3,24 @@
 //! A run writes one for each finding. Those of earlier runs against the same target are removed or set aside, so that the folder has no
 //! files of two runs against it.
 
-use std::{
-    collections::BTreeMap,
-    fs, io,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use paymaster_client::files;
-use paymaster_engine::{
-    cases::{
-        case::{Group, Member, Relation},
-        clients::find_client,
-    },
-    knowledge::Knowledge,
-    session::recheck::Original,
-    specification::Specification,
-    verdict::conclusion::Conclusion,
-};
+use paymaster_engine::cases::{Group, Member, Relation, find_client};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::session::Original;
+use paymaster_engine::specification::Specification;
+use paymaster_engine::verdict::Conclusion;
 use paymaster_settings::{escape_controls, output::report_file, specification};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::report::model::{Report, Request};
+use crate::report::{Report, Request};
 
 /// The format that this version writes.
 pub(crate) const FORMAT: &str = "paymaster-replay/v3";

@@ -9,46 +9,31 @@
 //!
 //! Where later answers are compared with the first results of a target, such as its first quotes, new ones are asked for before.
 
-use std::{
-    cell::Cell,
-    collections::BTreeMap,
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::{Duration, SystemTime},
-};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt, stream};
 use paymaster_client::{pace::Pace, stop::Stop};
-use paymaster_engine::{
-    cases::{
-        case::{Group, Member, WHOLE_FROM},
-        plan::Plan,
-        protocol::keeps_idle,
-    },
-    diagnosis::finding::{Key, without_indices},
-    json::number::amount,
-    knowledge::Knowledge,
-    message::{answer::Answer, request::ParsedRequest},
-    rules::{Rule, Violation},
-    session::recheck::{Original, Recheck, Replayed},
-    specification::{Places, Specification},
-    spending::SpendingLimits,
-};
+use paymaster_engine::cases::{Group, Member, Plan, WHOLE_FROM, keeps_idle};
+use paymaster_engine::diagnosis::{Key, without_indices};
+use paymaster_engine::json::amount;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::rules::{Rule, Violation};
+use paymaster_engine::session::{Original, Recheck, Replayed};
+use paymaster_engine::specification::{Places, Specification};
+use paymaster_engine::spending::SpendingLimits;
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 use paymaster_settings::Settings;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::run::sending::{
-    chain::Chain,
-    delivery::DeliveryError,
-    sender::Sender,
-    sponsorships::{Sponsorships, limits_of},
-};
+use crate::run::sending::{Chain, DeliveryError, Sender, Sponsorships, limits_of};
 
 /// The most requests for one finding.
 const MOST_REQUESTS: usize = 10_000;

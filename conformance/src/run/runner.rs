@@ -6,34 +6,17 @@ use parking_lot::Mutex;
 use tokio::{sync::mpsc::UnboundedReceiver, task::JoinSet, time::Instant};
 
 use crate::events::Event;
-use crate::run::{
-    Reporter, Suite,
-    confirming::confirm,
-    planning::{
-        forecast::{Forecast, of_plan},
-        group_queue::GroupQueue,
-    },
-    sending::{
-        sender::{Notice, Sender},
-        sponsorships::{Sponsorships, limits_of},
-    },
-    worker::{OVER_ONE_CONNECTION, Progress, Sessions, Work},
-};
-use paymaster_client::{
-    pace::Pace,
-    stop::{Reason, Stop},
-};
-use paymaster_engine::{
-    knowledge::Knowledge,
-    session::{
-        Ending, Session,
-        access::Access,
-        clients::RefusedClients,
-        discovery::{Rounds, Sent},
-    },
-    spending::SpendingLimits,
-    verdict::{conclusion::End, summary::Summary},
-};
+use crate::run::confirming::confirm;
+use crate::run::planning::{Forecast, GroupQueue, of_plan};
+use crate::run::sending::{Notice, Sender, Sponsorships, limits_of};
+use crate::run::worker::{OVER_ONE_CONNECTION, Progress, Sessions, Work};
+use crate::run::{Reporter, Suite};
+use paymaster_client::pace::Pace;
+use paymaster_client::stop::{Reason, Stop};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::session::{Access, Ending, RefusedClients, Rounds, Sent, Session};
+use paymaster_engine::spending::SpendingLimits;
+use paymaster_engine::verdict::{End, Summary};
 use paymaster_exchange::Exchange;
 use paymaster_settings::Settings;
 

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::run::{Chain, PlanCache, planning::group_queue::PlanKey};
-use paymaster_engine::{
-    cases::{case::Group, plan::Plan, scope::Scope},
-    knowledge::Knowledge,
-    rules::Rule,
-    specification::Specification,
-    verdict::known::KnownFailureList,
-};
+use crate::run::planning::PlanKey;
+use crate::run::{Chain, PlanCache};
+use paymaster_engine::cases::{Group, Plan, Scope};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::Rule;
+use paymaster_engine::specification::Specification;
+use paymaster_engine::verdict::KnownFailureList;
 
 /// What a run sends and judges. Tests use suites of their own.
 #[derive(Clone, Debug)]

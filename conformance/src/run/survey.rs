@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::run::sending::{
-    sender::{Notice, Sender},
-    sponsorships::{Sponsorships, limits_of},
-};
+use crate::run::sending::{Notice, Sender, Sponsorships, limits_of};
 use paymaster_client::{pace::Pace, redact::Redactor, stop::Stop};
 use paymaster_engine::first_profile::FirstProfile;
 use paymaster_settings::Settings;

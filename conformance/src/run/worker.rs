@@ -4,28 +4,17 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use paymaster_client::{
-    memory::MemoryPermit,
-    stop::{Reason, Stop},
-};
-use paymaster_engine::{
-    cases::case::Group,
-    rules::{Rule, fails_the_run},
-    session::{Session, discovery::Sent, recheck::Recheck, tally::NewlyBroken},
-    spending::Spending,
-};
+use paymaster_client::memory::MemoryPermit;
+use paymaster_client::stop::{Reason, Stop};
+use paymaster_engine::cases::Group;
+use paymaster_engine::rules::{Rule, fails_the_run};
+use paymaster_engine::session::{NewlyBroken, Recheck, Sent, Session};
+use paymaster_engine::spending::Spending;
 use paymaster_exchange::{Exchange, Failure};
 use tokio::time::Instant;
 
-use crate::run::{
-    planning::{drawn::drawn_calls, group_queue::GroupQueue},
-    sending::{
-        delivery::DeliveryError,
-        liveness::{Patience, is_answered},
-        sender::{Sender, Vanished},
-        sponsorships::Doubt,
-    },
-};
+use crate::run::planning::{GroupQueue, drawn_calls};
+use crate::run::sending::{DeliveryError, Doubt, Patience, Sender, Vanished, is_answered};
 
 /// How often a worker that is not needed looks whether it is.
 const WAITING: Duration = Duration::from_millis(50);

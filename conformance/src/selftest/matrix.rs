@@ -4,17 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use paymaster_engine::{
-    diagnosis::{
-        cause::{Cause, CauseKind},
-        finding::without_indices,
-        sentence::Shown,
-    },
-    json::pointer::encloses,
-    rules::Rule,
-    specification::Specification,
-    verdict::summary::Summary,
-};
+use paymaster_engine::diagnosis::{Cause, CauseKind, Shown, without_indices};
+use paymaster_engine::json::encloses;
+use paymaster_engine::rules::Rule;
+use paymaster_engine::specification::Specification;
+use paymaster_engine::verdict::Summary;
 use paymaster_reference_server::{Fault, FaultCondition};
 use paymaster_schemas::Basis;
 use paymaster_settings::SPECIFICATIONS;

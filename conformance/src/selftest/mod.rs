@@ -10,32 +10,22 @@ mod trial;
 pub use matrix::{Causes, Matrix, NamedDefect, Row};
 pub use trial::{Deviation, ProfilePart, ProfileParts, Trial, deviations_on_chain, every_deviation};
 
-use std::{
-    collections::BTreeMap,
-    num::NonZero,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{
-    run::{self, Chain, PlanCache, ReplayOutcome, Reporters, RunOutcome, Suite},
-    selftest::{
-        matrix::named_defects,
-        trial::{serve, server_error},
-    },
-};
+use crate::run::{self, Chain, PlanCache, ReplayOutcome, Reporters, RunOutcome, Suite};
+use crate::selftest::matrix::named_defects;
+use crate::selftest::trial::{serve, server_error};
 use paymaster_client::stop::Stop;
-use paymaster_engine::{
-    cases::{case::SHORT_TO, plan::DEFAULT_CASES},
-    session::recheck::Original,
-    specification::Specification,
-};
+use paymaster_engine::cases::{DEFAULT_CASES, SHORT_TO};
+use paymaster_engine::session::Original;
+use paymaster_engine::specification::Specification;
 use paymaster_reference_server::{Config, Fault, InjectedService, Service, faults_of, needs_signatures};
 use paymaster_settings::{Settings, embedded::profile_of};
 

@@ -4,35 +4,26 @@
 
 use std::{sync::Arc, time::Duration};
 
-use paymaster_client::{
-    http::transport::{Limits, Transport},
-    network::target::Target,
-    redact::Redactor,
-    stop::Stop,
-};
+use paymaster_client::http::{Limits, Transport};
+use paymaster_client::network::Target;
+use paymaster_client::redact::Redactor;
+use paymaster_client::stop::Stop;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_engine::specification::{self, Specification};
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Service, Statement, Variant, faults_of, needs_signatures, variants_of,
 };
 use paymaster_schemas::{Basis, find_clause};
-use paymaster_settings::{
-    DEFAULT_SPECIFICATION, Embedded, SPECIFICATIONS, Settings, ShownTarget,
-    args::{CommonArgs, RunArgs},
-    embedded,
-    settings::file,
-};
+use paymaster_settings::args::{CommonArgs, RunArgs};
+use paymaster_settings::settings::file;
+use paymaster_settings::{DEFAULT_SPECIFICATION, Embedded, SPECIFICATIONS, Settings, ShownTarget, embedded};
 
-use crate::{
-    Conclusion, Rule,
-    check::route::reference_server,
-    first_profile::{self, Given},
-    run::{self, Reporters, Suite},
-    selftest::{
-        Trials,
-        matrix::{NamedDefect, named_defects},
-    },
-};
+use crate::check::route::reference_server;
+use crate::first_profile::{self, Given};
+use crate::run::{self, Reporters, Suite};
+use crate::selftest::Trials;
+use crate::selftest::matrix::{NamedDefect, named_defects};
+use crate::{Conclusion, Rule};
 
 /// A fault or a lawful variant of the reference server, judged by a specification.
 #[derive(Clone, Copy, Debug)]

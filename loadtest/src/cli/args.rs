@@ -4,20 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{
-    cli::{
-        MetricsArgs,
-        commands::{
-            embedded::DeviationArgs,
-            worker::{LocustfileArgs, WorkerArgs},
-        },
-        exit,
-    },
-    report,
-    results::{Threshold, Tolerance, metric_names},
-    run::RunOptions,
-    scenarios::{self, MIXED},
-};
+use crate::cli::commands::embedded::DeviationArgs;
+use crate::cli::commands::worker::{LocustfileArgs, WorkerArgs};
+use crate::cli::{MetricsArgs, exit};
+use crate::report;
+use crate::results::{Threshold, Tolerance, metric_names};
+use crate::run::RunOptions;
+use crate::scenarios::{self, MIXED};
 
 /// Load tests a paymaster JSON-RPC service (ERC-4337) and judges its answers: a fast answer that breaks a rule counts as a failure.
 ///

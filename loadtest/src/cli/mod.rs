@@ -8,10 +8,8 @@ mod exit;
 use std::{process::ExitCode, time::Duration};
 
 use clap::Args;
-use paymaster_settings::{
-    command_line as shared, duration, exit as codes, output as out,
-    process::{self, CommandError, Interrupts},
-};
+use paymaster_settings::process::{self, CommandError, Interrupts};
+use paymaster_settings::{command_line as shared, duration, exit as codes, output as out};
 
 use self::args::{Cli, Command};
 use crate::metrics::{LiveFigures, MetricsServer};

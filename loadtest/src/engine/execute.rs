@@ -1,18 +1,13 @@
 //! Executes a run: goose manages our users, and a task of ours watches the clock.
 
-use std::{
-    pin::Pin,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use goose::{
-    GooseAttack, GooseError,
-    client::GooseClientBuilder,
-    config::GooseConfiguration,
-    goose::{Scenario, Transaction, TransactionFunction},
-    is_killswitch_triggered, trigger_killswitch,
-};
+use goose::client::GooseClientBuilder;
+use goose::config::GooseConfiguration;
+use goose::goose::{Scenario, Transaction, TransactionFunction};
+use goose::{GooseAttack, GooseError, is_killswitch_triggered, trigger_killswitch};
 use paymaster_settings::escape_controls;
 
 use super::{EndReason, LiveView, RunState, arrivals::pacer, live, stdout::SilencedStdout, users::user};

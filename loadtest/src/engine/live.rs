@@ -1,23 +1,18 @@
 //! A run while it goes on, on standard error: a block of lines that is redrawn in place on a terminal, and plain lines elsewhere.
 
-use std::{
-    io::{self, IsTerminal, Write as _},
-    sync::atomic::Ordering,
-    time::{Duration, Instant},
-};
+use std::io::{self, IsTerminal, Write as _};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use paymaster_settings::{
-    Environment, Paint, escape_controls,
-    output::{self as out, document::Style},
-};
+use paymaster_settings::output as out;
+use paymaster_settings::output::Style;
+use paymaster_settings::{Environment, Paint, escape_controls};
 
 use super::state::{Pacing, RunState};
-use crate::{
-    figures::{Outcome, OutcomeCounts, TimeSlot, WrongAnswers},
-    number::per_second,
-    text::{count, latency, number, rate, seconds},
-};
+use crate::figures::{Outcome, OutcomeCounts, TimeSlot, WrongAnswers};
+use crate::number::per_second;
+use crate::text::{count, latency, number, rate, seconds};
 
 /// How often the block is redrawn.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(250);

@@ -1,9 +1,7 @@
 //! Whether the target still responds, by the failed requests since its last response.
 
-use std::{
-    sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use paymaster_exchange::Failure;
 

@@ -1,26 +1,21 @@
 //! The state that all users of a run share.
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use paymaster_client::{http::transport::Transport, redact::Redactor};
+use paymaster_client::http::Transport;
+use paymaster_client::redact::Redactor;
 use tokio::sync::Semaphore;
 
 use super::liveness::Liveness;
 use crate::engine::{Schedule, Timetable, arrivals::pacer::LatePermits, users::user::UserState};
-use crate::{
-    figures::{Figures, TimeSeries},
-    judging::AnswerJudge,
-    number::nanoseconds,
-    scenarios::Mix,
-};
+use crate::figures::{Figures, TimeSeries};
+use crate::judging::AnswerJudge;
+use crate::number::nanoseconds;
+use crate::scenarios::Mix;
 
 /// Separate figures. Users count in different ones, so that they seldom wait for a lock.
 const SHARDS: usize = 8;

@@ -1,11 +1,9 @@
 //! goose always prints the number of started users to standard output. While it runs, standard output leads to the null device.
 
+use std::fs::File;
+use std::io::{self, Write as _};
 #[cfg(unix)]
 use std::os::fd::{AsFd as Stream, OwnedFd as Original};
-use std::{
-    fs::File,
-    io::{self, Write as _},
-};
 
 #[cfg(windows)]
 use filedescriptor::{AsRawFileDescriptor as Stream, FileDescriptor as Original};

@@ -11,7 +11,7 @@ pub use {arrivals::*, cpu::*, histogram::*, outcome::*, series::*};
 
 use std::{collections::BTreeMap, time::Duration};
 
-use paymaster_engine::json::pointer::encloses;
+use paymaster_engine::json::encloses;
 use serde::{Deserialize, Serialize};
 
 use crate::number::per_second;

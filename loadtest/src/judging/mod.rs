@@ -2,28 +2,22 @@
 
 pub(crate) mod skeleton;
 
-use paymaster_client::{
-    lean::{PlainReply, Reply},
-    throttling::is_throttled,
-};
-use paymaster_engine::{
-    cases::case::Role,
-    diagnosis::finding::Key,
-    knowledge::Knowledge,
-    message::answer::Answer,
-    rules::{Check, Rule, View, Violation},
-    session::judge::Judge,
-};
+use paymaster_client::lean::{PlainReply, Reply};
+use paymaster_client::throttling::is_throttled;
+use paymaster_engine::cases::Role;
+use paymaster_engine::diagnosis::Key;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::Answer;
+use paymaster_engine::rules::{Check, Rule, View, Violation};
+use paymaster_engine::session::Judge;
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_schemas::Basis;
 use std::sync::Arc;
 
-use crate::{
-    figures::Outcome,
-    number::float,
-    run::JudgingOptions,
-    scenarios::{AnswerContent, RequestTemplate, id_of},
-};
+use crate::figures::Outcome;
+use crate::number::float;
+use crate::run::JudgingOptions;
+use crate::scenarios::{AnswerContent, RequestTemplate, id_of};
 use skeleton::ReadAnswer;
 
 /// The share of answers that is judged, from 0 to 1.

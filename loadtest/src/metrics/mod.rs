@@ -5,25 +5,20 @@
 
 mod text;
 
-use std::{
-    fmt, io,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use std::{fmt, io};
 
 use parking_lot::Mutex;
 use paymaster_reference_server::{metrics_address, serve_metrics};
-use tokio::{
-    net::TcpListener,
-    sync::{Notify, oneshot},
-    task::JoinHandle,
-};
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
 
-use crate::{
-    engine::RunState,
-    figures::{CpuTimes, Figures, GeneratorUsage, TimeSeries},
-    results::RunSummary,
-};
+use crate::engine::RunState;
+use crate::figures::{CpuTimes, Figures, GeneratorUsage, TimeSeries};
+use crate::results::RunSummary;
 
 /// What the page shows. Clones share it.
 #[derive(Clone, Debug, Default)]

@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use prometheus_client::{
-    collector::Collector,
-    encoding::{DescriptorEncoder, EncodeGaugeValue, text::encode},
-    metrics::{MetricType, exemplar::Exemplar},
-    registry::{Registry, Unit},
-};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::exemplar::Exemplar;
+use prometheus_client::registry::{Registry, Unit};
 
 use super::Snapshot;
 use crate::figures::{LabelFigures, Outcome, OutcomeCounts, WrongAnswers};

@@ -3,10 +3,8 @@
 use std::fmt::Write as _;
 
 use super::Rendered;
-use crate::{
-    figures::{Outcome, TimeSeries, TimeSlot},
-    results::{RunComparison, RunSummary},
-};
+use crate::figures::{Outcome, TimeSeries, TimeSlot};
+use crate::results::{RunComparison, RunSummary};
 
 type Column = (&'static str, fn(&TimeSeries, &TimeSlot) -> String);
 

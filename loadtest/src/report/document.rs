@@ -3,30 +3,19 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use paymaster_settings::{
-    EMBEDDED_WARNING, Paint,
-    output::{
-        document::{
-            Block, Card, Document, Head, Message, Style, Text, html,
-            markdown::{self, LONGEST_COMMENT},
-            terminal::Lines,
-        },
-        page::{self, Own},
-        shell::quoted,
-    },
-    specifications::find_rule,
-};
+use paymaster_settings::output::document::markdown::{self, LONGEST_COMMENT};
+use paymaster_settings::output::document::terminal::Lines;
+use paymaster_settings::output::page;
+use paymaster_settings::output::{Block, Card, Document, Head, Message, Own, Style, Text, html, quoted};
+use paymaster_settings::specifications::find_rule;
+use paymaster_settings::{EMBEDDED_WARNING, Paint};
 
-use super::{
-    phrases::{outcome, verdict},
-    plots, tables,
-    wrong::{WrongGroup, groups},
-};
-use crate::{
-    figures::{Example, LONGEST_BODY, Outcome, WrongAnswers},
-    results::{Change, RunComparison, RunSummary, RunVerdict},
-    text::{count, date, latency, number, rate, seconds, share},
-};
+use super::phrases::{outcome, verdict};
+use super::wrong::{WrongGroup, groups};
+use super::{plots, tables};
+use crate::figures::{Example, LONGEST_BODY, Outcome, WrongAnswers};
+use crate::results::{Change, RunComparison, RunSummary, RunVerdict};
+use crate::text::{count, date, latency, number, rate, seconds, share};
 
 /// Most kinds of wrong answers, and most failures, that a terminal shows.
 const SHOWN: usize = 5;

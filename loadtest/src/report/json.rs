@@ -6,11 +6,9 @@ use chrono::SecondsFormat;
 use serde_json::{Map, Value, json};
 
 use super::Rendered;
-use crate::{
-    figures::{LabelFigures, PERCENTILES},
-    results::{RateShortfall, RunComparison, RunSummary},
-    text::moment,
-};
+use crate::figures::{LabelFigures, PERCENTILES};
+use crate::results::{RateShortfall, RunComparison, RunSummary};
+use crate::text::moment;
 
 pub(super) fn render(summary: &RunSummary, comparison: Option<&RunComparison>) -> Rendered {
     let mut report = serde_json::to_value(summary)?;

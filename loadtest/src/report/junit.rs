@@ -6,11 +6,9 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use paymaster_settings::escape_controls;
 
 use super::{Rendered, phrases::verdict, wrong::groups};
-use crate::{
-    figures::{Example, WrongAnswers},
-    results::{Change, RunComparison, RunSummary, RunVerdict},
-    text::moment,
-};
+use crate::figures::{Example, WrongAnswers};
+use crate::results::{Change, RunComparison, RunSummary, RunVerdict};
+use crate::text::moment;
 
 pub(super) fn render(summary: &RunSummary, comparison: Option<&RunComparison>) -> Rendered {
     let mut suite = TestSuite::new("paymaster-loadtest");

@@ -17,7 +17,8 @@ use std::error::Error;
 
 pub use document::{compared, lines, own, terminal};
 
-use paymaster_settings::output::report_file::{self, Destination, FormatNames};
+use paymaster_settings::output::report_file;
+use paymaster_settings::output::{Destination, FormatNames};
 
 use crate::results::{RunComparison, RunSummary};
 

@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 
 use paymaster_settings::escape_controls;
 
-use crate::{
-    figures::{ArrivalCounts, Outcome},
-    results::{ModelName, RunSummary, RunVerdict, Threshold},
-    text::{count, duration, latency, number, rate, seconds, share},
-};
+use crate::figures::{ArrivalCounts, Outcome};
+use crate::results::{ModelName, RunSummary, RunVerdict, Threshold};
+use crate::text::{count, duration, latency, number, rate, seconds, share};
 
 /// A longer reason for an early end, in bytes, has a line of its own below the verdict.
 const LONGEST_REASON: usize = 160;

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use paymaster_settings::output::document::{Table, Text, html as page};
+use paymaster_settings::output::{Table, Text, html as page};
 
 /// The width and the height of the drawing in its own units. The browser stretches it to the room that there is.
 const SIZE: f64 = 1_000.0;

@@ -5,12 +5,10 @@ use std::time::Duration;
 use maud::{Markup, html};
 
 use super::plot::{Plot, Sample, Scale, ends, step};
-use crate::{
-    figures::{TimeSeries, TimeSlot},
-    number::float,
-    results::{ModelName, RunSummary},
-    text::{rate, seconds, time},
-};
+use crate::figures::{TimeSeries, TimeSlot};
+use crate::number::float;
+use crate::results::{ModelName, RunSummary};
+use crate::text::{rate, seconds, time};
 
 /// The units of the time axis: up to this many seconds, the length of the unit and its name.
 const UNITS: [(f64, f64, &str); 3] =

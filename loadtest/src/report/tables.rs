@@ -2,19 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use paymaster_settings::output::{
-    document::{Block, Style, Table, Text},
-    terminal::cut,
-};
+use paymaster_settings::output::{Block, Style, Table, Text, cut};
 
-use crate::{
-    figures::{GeneratorUsage, LabelFigures, Outcome, PERCENTILES},
-    number::float,
-    report::phrases::{in_no_figure, load},
-    results::{Change, RunComparison, RunSummary, RunVerdict},
-    scenarios::scenarios as all_scenarios,
-    text::{count, latency, number, rate, share},
-};
+use crate::figures::{GeneratorUsage, LabelFigures, Outcome, PERCENTILES};
+use crate::number::float;
+use crate::report::phrases::{in_no_figure, load};
+use crate::results::{Change, RunComparison, RunSummary, RunVerdict};
+use crate::scenarios::scenarios as all_scenarios;
+use crate::text::{count, latency, number, rate, share};
 
 /// A table below its title, and sentences below it; nothing without rows.
 fn table(

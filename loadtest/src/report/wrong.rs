@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
-    figures::WrongAnswers,
-    text::{count, share},
-};
+use crate::figures::WrongAnswers;
+use crate::text::{count, share};
 
 /// Most examples of a group that are shown.
 pub(super) const EXAMPLES: usize = 3;

@@ -9,11 +9,9 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{LoadModel, RunSummary};
-use crate::{
-    figures::{Outcome, TimeSlot},
-    number::float,
-    text,
-};
+use crate::figures::{Outcome, TimeSlot};
+use crate::number::float;
+use crate::text;
 
 /// With fewer measurements the noise cannot be estimated.
 const FEWEST_MEASUREMENTS: usize = 5;

@@ -1,9 +1,7 @@
 //! Merges runs of several machines into one.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    slice,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
 use super::{RunSummary, Threshold, WorkerShare, judge_all, summary::LoadModel};
 use crate::text::count;

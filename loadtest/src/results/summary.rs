@@ -3,14 +3,13 @@
 use std::{error::Error, path::Path, time::Duration};
 
 use paymaster_client::files;
-use paymaster_settings::{EMBEDDED_WARNING, exit, output::curl::CurlCommand};
+use paymaster_settings::output::CurlCommand;
+use paymaster_settings::{EMBEDDED_WARNING, exit};
 use serde::{Deserialize, Serialize};
 
 use super::{ThresholdResult, WorkerShare};
-use crate::{
-    figures::{ArrivalCounts, Figures, GeneratorUsage},
-    number::percent,
-};
+use crate::figures::{ArrivalCounts, Figures, GeneratorUsage};
+use crate::number::percent;
 
 /// The member `format` of a report that this version writes and reads.
 const FORMAT: &str = "paymaster-loadtest/2";

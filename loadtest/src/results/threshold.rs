@@ -7,12 +7,10 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{
-    figures::{Figures, Outcome},
-    number::percent,
-    scenarios::scenarios,
-    text,
-};
+use crate::figures::{Figures, Outcome};
+use crate::number::percent;
+use crate::scenarios::scenarios;
+use crate::text;
 
 /// What a threshold measures.
 #[derive(Clone, Copy, Debug, PartialEq)]

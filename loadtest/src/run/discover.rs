@@ -1,15 +1,13 @@
 //! Discovery before the load: what the target supports and which dialect it has.
 
-use std::{
-    sync::Arc,
-    time::{Instant, SystemTime},
-};
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
 
-use paymaster_client::{
-    http::transport::PooledConnection,
-    throttling::{Retries, ThrottleDecision},
-};
-use paymaster_engine::{knowledge::Knowledge, message::answer::Answer, session::discovery::Rounds};
+use paymaster_client::http::PooledConnection;
+use paymaster_client::throttling::{Retries, ThrottleDecision};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::Answer;
+use paymaster_engine::session::Rounds;
 use paymaster_exchange::{Body, Exchange};
 use paymaster_settings::{Settings as TargetSettings, output as out, process::CommandError};
 

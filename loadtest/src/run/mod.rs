@@ -9,19 +9,19 @@ pub use options::*;
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
-use paymaster_client::http::transport::PooledConnection;
+use paymaster_client::http::PooledConnection;
 use paymaster_settings::{RunSetup, Settings as TargetSettings, process::CommandError};
 
-use crate::{
-    engine::{EndReason, MOST_USERS, Pacing, RunClock, RunSettings, RunState, Schedule, execute, plan},
-    figures::CpuTimes,
-    judging::AnswerJudge,
-    metrics::LiveFigures,
-    number::{epoch, whole},
-    results::{LoadModel, ModelName, RunSummary, Threshold, ThresholdResult, first_broken, judge_all},
-    scenarios::{Mix, RequestGenerator},
-    text::seconds,
+use crate::engine::{
+    EndReason, MOST_USERS, Pacing, RunClock, RunSettings, RunState, Schedule, execute, plan,
 };
+use crate::figures::CpuTimes;
+use crate::judging::AnswerJudge;
+use crate::metrics::LiveFigures;
+use crate::number::{epoch, whole};
+use crate::results::{LoadModel, ModelName, RunSummary, Threshold, ThresholdResult, first_broken, judge_all};
+use crate::scenarios::{Mix, RequestGenerator};
+use crate::text::seconds;
 
 /// Request sequences that are made for each scenario before the start.
 pub(crate) const SEQUENCES: usize = 512;

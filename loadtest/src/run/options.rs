@@ -3,17 +3,13 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
-use paymaster_settings::{
-    args::{CommonArgs, RunArgs},
-    duration,
-};
+use paymaster_settings::args::{CommonArgs, RunArgs};
+use paymaster_settings::duration;
 
-use crate::{
-    engine::{Schedule, StepPlan},
-    judging::JudgedShare,
-    results::{Threshold, Tolerance},
-    scenarios::{self, parse_weight},
-};
+use crate::engine::{Schedule, StepPlan};
+use crate::judging::JudgedShare;
+use crate::results::{Threshold, Tolerance};
+use crate::scenarios::{self, parse_weight};
 
 /// Highest rate, in arrivals per second.
 const HIGHEST_RATE: f64 = 1e6;

@@ -2,14 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use paymaster_engine::{
-    cases::{
-        case::{Base, Relation},
-        plan::Plan,
-    },
-    knowledge::{BaseSource, Knowledge},
-    load::{Requests, Scenario},
-};
+use paymaster_engine::cases::{Base, Plan, Relation};
+use paymaster_engine::knowledge::{BaseSource, Knowledge};
+use paymaster_engine::load::{Requests, Scenario};
 use serde_json::Value;
 
 use super::{RequestTemplate, has_room};

@@ -1,11 +1,10 @@
 //! The load of a worker in one run: its users, its share of the rate, and the summary of what it sent.
 
-use std::{
-    collections::BTreeMap,
-    io::Write as _,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use bytes::Bytes;
 use flate2::{Compression, write::ZlibEncoder};
@@ -13,18 +12,15 @@ use paymaster_engine::knowledge::Knowledge;
 use serde_json::Value;
 
 use super::{Worker, shares::Shares};
-use crate::{
-    engine::{
-        Lane, MOST_USERS, Pacing, RunClock, RunSettings, RunState, Timetable, UserTasks, arrivals::pacer,
-    },
-    figures::{CpuTimes, TimeSeries, TimeSlot},
-    judging::AnswerJudge,
-    number::{epoch, float, whole},
-    results::{LoadModel, RunSummary, Threshold, WorkerShare, judge_all},
-    run::{Arrivals, Rate, SEQUENCES, facts, measured, model},
-    scenarios::{MIXED, Mix, RequestGenerator, Weights},
-    worker::protocol::{LocustStats, Stats, UserCounts},
-};
+use crate::engine::arrivals::pacer;
+use crate::engine::{Lane, MOST_USERS, Pacing, RunClock, RunSettings, RunState, Timetable, UserTasks};
+use crate::figures::{CpuTimes, TimeSeries, TimeSlot};
+use crate::judging::AnswerJudge;
+use crate::number::{epoch, float, whole};
+use crate::results::{LoadModel, RunSummary, Threshold, WorkerShare, judge_all};
+use crate::run::{Arrivals, Rate, SEQUENCES, facts, measured, model};
+use crate::scenarios::{MIXED, Mix, RequestGenerator, Weights};
+use crate::worker::protocol::{LocustStats, Stats, UserCounts};
 
 /// The length of a run whose end only the master knows.
 pub(super) const FOREVER: Duration = Duration::from_hours(24 * 365);

@@ -13,38 +13,31 @@ pub mod protocol;
 mod session;
 mod shares;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    future::Future,
-    pin::pin,
-    sync::Arc,
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum as _};
 use paymaster_client::redact::Redactor;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_settings::{
-    RunSetup, Settings as TargetSettings, duration, escape_controls,
-    output::{self as out, curl::CurlCommand},
-    process::CommandError,
-};
+use paymaster_settings::output as out;
+use paymaster_settings::output::CurlCommand;
+use paymaster_settings::process::CommandError;
+use paymaster_settings::{RunSetup, Settings as TargetSettings, duration, escape_controls};
 use tokio::time::Instant;
 
-use self::{
-    load::{AskedLoad, Corpus, Load, REQUESTS, Shard},
-    protocol::{Connection, MasterOptions},
-    session::{Leaving, Session},
-};
-use crate::{
-    figures::Outcome,
-    metrics::LiveFigures,
-    report::RequestedReport,
-    results::RunSummary,
-    run::{Arrivals, JudgingOptions, Rate, SendingOptions, check_limit, discover, untested},
-    scenarios::MIXED,
-    text::{self, count, seconds},
-};
+use self::load::{AskedLoad, Corpus, Load, REQUESTS, Shard};
+use self::protocol::{Connection, MasterOptions};
+use self::session::{Leaving, Session};
+use crate::figures::Outcome;
+use crate::metrics::LiveFigures;
+use crate::report::RequestedReport;
+use crate::results::RunSummary;
+use crate::run::{Arrivals, JudgingOptions, Rate, SendingOptions, check_limit, discover, untested};
+use crate::scenarios::MIXED;
+use crate::text::{self, count, seconds};
 
 /// The port of a Locust master.
 const PORT: u16 = 5557;

@@ -1,24 +1,19 @@
 //! One connection of a worker to its master, from `client_ready` to the end of the connection. As the master says, it draws requests, begins
 //! runs, changes users, and ends runs.
 
-use std::{
-    collections::BTreeMap,
-    convert::Infallible,
-    future::Future,
-    pin::{Pin, pin},
-    sync::Arc,
-    time::Duration,
-};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Duration;
 
 use paymaster_settings::process::CommandError;
 use serde::Serialize;
 use tokio::{task::JoinHandle, time::Instant};
 
-use super::{
-    Worker,
-    load::{Corpus, Load, MOST_WORKERS, Shard},
-    say,
-};
+use super::load::{Corpus, Load, MOST_WORKERS, Shard};
+use super::{Worker, say};
 use crate::figures::CpuTimes;
 use crate::worker::protocol::{
     Connection, ConnectionError, Frame, FromMaster, Heartbeat, READY, Spawn, UserCounts, message, zmtp,

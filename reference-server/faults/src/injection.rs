@@ -17,16 +17,5 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use behaviour::{Behaviour, Condition, Injection, MemberChange, SwappedPart, always};
-pub(crate) use change::{
-    NO_CONTRACT, SOME_DATA, change, change_data, change_strings, change_text, decimal_text, each_quote,
-    has_quotes, in_error, in_hex, is_refusal, json, list, list_as_unsupported, quotes, refuse, refuse_result,
-    remove, rename_address, replace, replace_refusal, result, retain, reverse_members, set, some_result,
-    text_of, with_compact_signature,
-};
-pub(crate) use compress::{Coding, compress};
-#[cfg(test)]
-pub(crate) use request_view::Arrival;
-pub(crate) use request_view::{ENTRY_POINT_07, GAS_LIMITS, PAYMASTER_LIMITS, RequestView};
-pub(crate) use response::{Framing, WireResponse};
 pub use service::InjectedService;
+pub(crate) use {behaviour::*, change::*, compress::*, request_view::*, response::*};

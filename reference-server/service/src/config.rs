@@ -29,21 +29,14 @@ pub(crate) mod cors;
 pub(crate) mod error;
 pub(crate) mod secret;
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
-};
+pub use {bounds::*, cors::*, error::*, secret::*};
 
-pub use self::error::ConfigError;
-pub use self::secret::Secret;
-use crate::config::bounds::Bounds;
-use crate::config::cors::CorsConfig;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
 use crate::observation::metrics::metrics_address;
-use crate::paymaster::chain::{ChainConfig, RpcUrl};
-use crate::paymaster::policy::PolicyConfig;
-use crate::paymaster::signing::{PaymasterDataConfig, SigningConfig};
-use crate::paymaster::tokens::Token;
+use crate::paymaster::{ChainConfig, PaymasterDataConfig, PolicyConfig, RpcUrl, SigningConfig, Token};
 
 /// The most bytes of a configuration file: a device such as `/dev/zero` has no end.
 const LONGEST: u64 = 16 * 1024 * 1024;

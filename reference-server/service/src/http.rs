@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use crate::http::respond::Respond;
-use crate::message::error_codes::ErrorCode;
+use crate::message::ErrorCode;
 use crate::observation::observer::Observer;
 use crate::service::Reply;
 

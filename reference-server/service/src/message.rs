@@ -5,3 +5,6 @@ pub(crate) mod envelope;
 pub(crate) mod error_codes;
 pub(crate) mod explain;
 pub(crate) mod request;
+
+pub(crate) use {envelope::*, explain::*};
+pub use {error_codes::*, request::*};

@@ -10,6 +10,9 @@ pub(crate) mod policy;
 pub(crate) mod signing;
 pub(crate) mod tokens;
 
+pub use {chain::*, policy::*, signing::*, tokens::*};
+pub(crate) use {decimal::*, gas::*, methods::*};
+
 /// Unix time, in seconds; 0 on a machine whose clock is before 1970.
 pub fn unix_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())

@@ -10,23 +10,16 @@ use hyper::Response;
 use hyper::http::request::Parts;
 use serde_json::value::RawValue;
 
-use crate::config::bounds::Bounds;
-use crate::config::cors::Cors;
-use crate::config::{Config, ConfigError};
+use crate::config::{Bounds, Config, ConfigError, Cors};
 use crate::http::respond::{Respond, ResponseCopy};
-use crate::message::depth;
-use crate::message::envelope::{
-    DEFAULT_VERSION, RawMembers, Violation, id_text, known_version, text_of, write_error, write_head,
+use crate::message::{
+    DEFAULT_VERSION, ErrorCode, Explanation, NOT_A_CALL, RawMembers, RequestError, Violation, depth, explain,
+    id_text, known_version, text_of, write_error, write_head,
 };
-use crate::message::error_codes::ErrorCode;
-use crate::message::explain::{Explanation, explain};
-use crate::message::request::{NOT_A_CALL, RequestError};
-use crate::paymaster::chain::{Chain, SenderNonces};
-use crate::paymaster::methods::{Given, Refusal, Request, ServedMethod, Settings};
-use crate::paymaster::policy::Policy;
-use crate::paymaster::signing::{PaymasterData, Signer};
-use crate::paymaster::tokens::TokenTable;
-use crate::paymaster::unix_now;
+use crate::paymaster::{
+    Chain, Given, PaymasterData, Policy, Refusal, Request, SenderNonces, ServedMethod, Settings, Signer,
+    TokenTable, unix_now,
+};
 
 /// The response to the body of one HTTP request.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,28 +4,22 @@
 //! bytes behind a Content-Length that is too small, and the first bytes of what is no HTTP, stay hidden. Here HTTP/1.1 is driven by the
 //! caller, who looks at what follows a response before the next request. HTTP/2 frames its responses, so its connection has a task.
 
-use std::{
-    convert::Infallible,
-    future::{Future, poll_fn},
-    pin::{Pin, pin},
-    sync::Arc,
-    task::Poll,
-};
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
 
 use bytes::Bytes;
 use http_body_util::{Either, Full, combinators::UnsyncBoxBody};
-use hyper::{
-    Request, Response,
-    body::Incoming,
-    client::conn::{http1, http2},
-};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::task::JoinSet;
 
-use crate::{
-    http::{MAX_HEAD, MAX_HEADERS, Tap, TappedStream},
-    network::{BoxedStream, ConnectError, Connected, Protocol},
-};
+use crate::http::{MAX_HEAD, MAX_HEADERS, Tap, TappedStream};
+use crate::network::{BoxedStream, ConnectError, Connected, Protocol};
 
 /// How many bytes of HTTP/2 responses a target may send ahead of our reading: the most memory that a connection can need.
 const WINDOW: u32 = 64 * 1024;

@@ -5,7 +5,8 @@ pub(crate) mod connection;
 pub(crate) mod tap;
 pub mod transport;
 
-pub(crate) use {connection::*, tap::*, transport::*};
+pub use transport::*;
+pub(crate) use {connection::*, tap::*};
 
 /// How many header lines of a response are read at most.
 pub(crate) const MAX_HEADERS: usize = 128;

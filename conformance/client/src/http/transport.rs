@@ -1,31 +1,25 @@
 //! Exchanges with the target, one after the other on a connection, each within a deadline and a limit of size.
 
-use std::{
-    error::Error,
-    sync::Arc,
-    time::{Duration, Instant, SystemTime},
-};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{StreamExt, stream};
 use http_body_util::{BodyExt, Either, Full, StreamBody};
-use hyper::{
-    HeaderMap, Method, Request, StatusCode, Uri,
-    body::{Body as _, Frame, Incoming},
-    header::{
-        ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName,
-        HeaderValue, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, USER_AGENT,
-    },
+use hyper::body::{Body as _, Frame, Incoming};
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue,
+    PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, USER_AGENT,
 };
+use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
 
 use tokio::time::{sleep, timeout};
 
-use crate::{
-    diagnosis,
-    http::{Connection, SentBody, coding},
-    memory::{MemoryPermit, SMALL},
-    network::{Connector, Protocol, Target},
-};
+use crate::diagnosis;
+use crate::http::{Connection, SentBody, coding};
+use crate::memory::{MemoryPermit, SMALL};
+use crate::network::{Connector, Protocol, Target};
 use paymaster_exchange::{Body, Exchange, Failure, HeaderSet, PLAIN_HEADERS, Part, Response, Stage};
 
 /// The limits of an exchange.

@@ -8,30 +8,22 @@
 mod head;
 mod replay;
 
-use std::{
-    cmp::Ordering,
-    future::{Future, poll_fn},
-    pin::{Pin, pin},
-    task::{Context, Poll, Waker},
-    time::{Duration, Instant},
-};
+use std::cmp::Ordering;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
-use tokio::{
-    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf},
-    time::{Sleep, timeout},
-};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
+use tokio::time::{Sleep, timeout};
 
-use self::{
-    head::{HeadReading, PlainHead},
-    replay::Replay,
-};
-use crate::{
-    diagnosis,
-    http::{Connection, PooledConnection, Transport},
-    memory::{MemoryPermit, SMALL},
-    network::{BoxedStream, Protocol},
-};
+use self::head::{HeadReading, PlainHead};
+use self::replay::Replay;
+use crate::diagnosis;
+use crate::http::{Connection, PooledConnection, Transport};
+use crate::memory::{MemoryPermit, SMALL};
+use crate::network::{BoxedStream, Protocol};
 use paymaster_exchange::{Exchange, Failure, Response, Stage};
 
 /// How much is read at once, in bytes. A response that fills it needs another system call to see its end.

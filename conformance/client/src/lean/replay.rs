@@ -1,10 +1,8 @@
 //! A stream on which a request was sent already: a full HTTP client that sends it again gets the bytes that came back for it.
 
-use std::{
-    io,
-    pin::Pin,
-    task::{Context, Poll, Waker},
-};
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};

@@ -9,10 +9,8 @@ use tokio::io::DuplexStream;
 use tokio_rustls::TlsConnector;
 use tower_service::Service;
 
-use crate::{
-    diagnosis::root_cause,
-    network::{BoxedStream, Proxies, Proxy, ProxyKind, Target, Trust, handshake_text, tunnel},
-};
+use crate::diagnosis::root_cause;
+use crate::network::{BoxedStream, Proxies, Proxy, ProxyKind, Target, Trust, handshake_text, tunnel};
 use paymaster_exchange::{Failure, Stage};
 
 /// How long the addresses of one IP version may take before those of the other are tried beside them (RFC 8305, section 5).

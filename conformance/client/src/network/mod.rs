@@ -7,4 +7,4 @@ pub mod target;
 pub mod tls;
 pub mod tunnel;
 
-pub(crate) use {connector::*, proxies::*, stream::*, target::*, tls::*};
+pub use {connector::*, proxies::*, stream::*, target::*, tls::*};

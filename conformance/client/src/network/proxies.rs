@@ -6,10 +6,8 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use hyper::{Uri, header::HeaderValue};
 use hyper_util::client::proxy::matcher::{Builder, Intercept, Matcher};
 
-use crate::{
-    environment::Environment,
-    network::{ConnectError, Target},
-};
+use crate::environment::Environment;
+use crate::network::{ConnectError, Target};
 
 /// Sets what a variable is about.
 type SetProxy = fn(Builder, String) -> Builder;

@@ -1,10 +1,8 @@
 //! The URL of the target, parsed once.
 
-use hyper::{
-    Uri,
-    header::HeaderValue,
-    http::uri::{Authority, Scheme},
-};
+use hyper::Uri;
+use hyper::header::HeaderValue;
+use hyper::http::uri::{Authority, Scheme};
 
 /// The URL of a target, in parts.
 #[derive(Clone, Debug)]

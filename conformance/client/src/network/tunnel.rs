@@ -1,26 +1,20 @@
 //! Tunnels through proxies: HTTP CONNECT and SOCKS5, both by hyper-util.
 
-use std::{
-    error::Error,
-    future::{Ready, ready},
-    io,
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::error::Error;
+use std::future::{Ready, ready};
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use hyper::Uri;
-use hyper_util::{
-    client::legacy::connect::proxy::{SocksV5, Tunnel},
-    rt::TokioIo,
-};
+use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
+use hyper_util::rt::TokioIo;
 use tokio::net::lookup_host;
 use tower_service::Service;
 
-use crate::{
-    diagnosis::with_causes,
-    http::{Tap, TappedStream},
-    network::{BoxedStream, ConnectError, Proxy, ProxyKind, Target},
-};
+use crate::diagnosis::with_causes;
+use crate::http::{Tap, TappedStream};
+use crate::network::{BoxedStream, ConnectError, Proxy, ProxyKind, Target};
 
 /// Makes a tunnel to the target over a connection to the proxy.
 pub(crate) async fn open(

@@ -8,7 +8,8 @@ use paymaster_exchange::{Body, Exchange, HeaderSet, Simulation};
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
-use crate::{cases::protocol::DISCOVERY, knowledge::Knowledge};
+use crate::cases::DISCOVERY;
+use crate::knowledge::Knowledge;
 
 /// How the members of a group are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,7 @@ use std::{borrow::Borrow, fmt::Write as _};
 
 use serde_json::{Value, json};
 
-use crate::cases::{
-    case::{BuildInput, Ids, Member, Role},
-    clients::{GOLDEN, mixed},
-};
+use crate::cases::{BuildInput, GOLDEN, Ids, Member, Role, mixed};
 
 /// Sets or adds the member `name` of the object at `place`.
 pub fn set(request: &mut Value, place: &str, name: &str, value: Value) {

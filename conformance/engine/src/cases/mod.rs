@@ -6,3 +6,5 @@ pub mod edit;
 pub mod plan;
 pub mod protocol;
 pub mod scope;
+
+pub use {case::*, clients::*, edit::*, plan::*, protocol::*, scope::*};

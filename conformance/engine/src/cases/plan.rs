@@ -2,15 +2,8 @@
 
 use serde_json::Value;
 
-use crate::{
-    cases::{
-        case::{Base, BuildInput, Group, Ids, Relation},
-        clients::client_of_group,
-        protocol::DISCOVERY,
-        scope::{PARTS, Scope},
-    },
-    knowledge::{BaseSource, Knowledge},
-};
+use crate::cases::{Base, BuildInput, DISCOVERY, Group, Ids, PARTS, Relation, Scope, client_of_group};
+use crate::knowledge::{BaseSource, Knowledge};
 
 /// How many calls of each pair a default run sends. A fault in one answer of 25 is missed in one run of 27,000.
 pub const DEFAULT_CASES: u32 = 250;

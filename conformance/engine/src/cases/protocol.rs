@@ -3,15 +3,12 @@
 
 use serde_json::{Number, Value, json};
 
-use crate::{
-    cases::{
-        case::{Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-        clients::CLIENTS,
-        edit::{alternately, baseline, id_of_any_kind, item_of_round, with, with_own_id, without},
-    },
-    generate::mutate,
-    specification::Specification,
+use crate::cases::{
+    Bases, BuildInput, CLIENTS, Ids, Member, Relation, Role, Rounds, alternately, baseline, id_of_any_kind,
+    item_of_round, with, with_own_id, without,
 };
+use crate::generate::mutate;
+use crate::specification::Specification;
 
 /// Number ids, as their JSON texts: falsy, negative, above 2^31, 2^32, 2^53 and 2^64, and a time in seconds and in milliseconds.
 const NUMBERS: &[&str] = &[

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
-    cases::{case::Relation, protocol::keeps_idle},
-    specification::Specification,
-};
+use crate::cases::{Relation, keeps_idle};
+use crate::specification::Specification;
 use paymaster_schemas::Kind;
 
 /// How many parts a plan has. The first exercises every rule; a run that ends in a later one has every relation in the same share.

@@ -5,12 +5,10 @@ use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use super::difference::Difference;
-use crate::{
-    cases::case::Group,
-    json::pointer::with_indices,
-    message::answer::Answer,
-    specification::{Counted, Places},
-};
+use crate::cases::Group;
+use crate::json::with_indices;
+use crate::message::Answer;
+use crate::specification::{Counted, Places};
 
 /// What decides whether the rule of a finding is broken. Reports have the name of its kind, such as `members`.
 #[derive(Clone, Debug, PartialEq, strum::IntoStaticStr)]

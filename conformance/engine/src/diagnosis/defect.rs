@@ -4,15 +4,11 @@ use std::collections::BTreeSet;
 
 use paymaster_schemas::Kind;
 
-use super::{
-    cause::{Cause, WrongAnswers},
-    same::{Kinship, kinship},
-    sentence,
-};
-use crate::{
-    diagnosis::{finding::Finding, outcomes::Outcomes},
-    rules::{Rule, fails_the_run},
-};
+use super::cause::{Cause, WrongAnswers};
+use super::same::{Kinship, kinship};
+use super::sentence;
+use crate::diagnosis::{Finding, Outcomes};
+use crate::rules::{Rule, fails_the_run};
 
 /// Findings that have one cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,13 +2,8 @@
 
 use serde_json::Value;
 
-use crate::{
-    json::{
-        number::amount,
-        pointer::{escaped, with_value},
-    },
-    specification::Specification,
-};
+use crate::json::{amount, escaped, with_value};
+use crate::specification::Specification;
 
 /// A place at which two requests differ.
 #[derive(Clone, Debug, PartialEq)]

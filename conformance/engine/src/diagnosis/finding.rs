@@ -3,13 +3,11 @@
 use paymaster_schemas::{Basis, Kind};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    cases::case::Group,
-    diagnosis::cause::{Cause, Contrast},
-    json::pointer::with_indices,
-    rules::{Rule, Violation},
-    specification::Specification,
-};
+use crate::cases::Group;
+use crate::diagnosis::{Cause, Contrast};
+use crate::json::with_indices;
+use crate::rules::{Rule, Violation};
+use crate::specification::Specification;
 use paymaster_exchange::Exchange;
 
 /// The identity of a finding. Violations that differ only in array indices have the same key.

@@ -17,3 +17,5 @@ mod way;
 
 #[cfg(test)]
 mod tests;
+
+pub use {cause::*, defect::*, difference::*, fewest::*, finding::*, narrowing::*, outcomes::*, sentence::*};

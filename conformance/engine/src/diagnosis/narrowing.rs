@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 use serde_json::{Map, Number, Value, json};
 
 use super::difference::Difference;
-use crate::json::number::amount;
+use crate::json::amount;
 
 /// The most values that are tried between two numbers: enough for a boundary at any power of two, and for any boundary below 2^40.
 const MOST_HALVINGS: u32 = 50;

@@ -6,11 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::Kind;
 
-use crate::{
-    diagnosis::finding::{Key, KindShare},
-    message::answer::Answer,
-    rules::{Bits, Rule, View},
-};
+use crate::diagnosis::{Key, KindShare};
+use crate::message::Answer;
+use crate::rules::{Bits, Rule, View};
 
 /// How many requests are kept. Of a longer run, an even sample of the groups is.
 pub const MOST_REQUESTS: usize = 20_000;

@@ -2,21 +2,14 @@
 
 use serde_json::Value;
 
-use super::{
-    cause::{Cause, CauseKind, WrongAnswers},
-    difference::{Difference, DifferenceKind},
-    way::{Way, WholeAnswer, has_valid_result},
-};
-use crate::{
-    cases::protocol::keeps_idle,
-    diagnosis::{
-        finding::{Finding, without_indices},
-        outcomes::Outcomes,
-    },
-    json::{number::amount, pointer::encloses},
-    message::answer::Answer,
-    rules::{Check, Violation},
-};
+use super::cause::{Cause, CauseKind, WrongAnswers};
+use super::difference::{Difference, DifferenceKind};
+use super::way::{Way, WholeAnswer, has_valid_result};
+use crate::cases::keeps_idle;
+use crate::diagnosis::{Finding, Outcomes, without_indices};
+use crate::json::{amount, encloses};
+use crate::message::Answer;
+use crate::rules::{Check, Violation};
 
 /// Why two findings are one defect. Reports have the name, such as `same-answers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]

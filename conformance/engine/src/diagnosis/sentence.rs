@@ -6,18 +6,14 @@ use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
-use super::{
-    cause::{Amount, Bounds, Cause, EarlierRequest, Writing, WrongAnswers},
-    difference::{Difference, DifferenceKind},
-    way::{Way, WholeAnswer},
-};
-use crate::{
-    cases::case::Role,
-    diagnosis::finding::{Finding, Sought},
-    message::answer::Answer,
-    rules::{Check, Violation, count},
-    specification::{Counted, Places},
-};
+use super::cause::{Amount, Bounds, Cause, EarlierRequest, Writing, WrongAnswers};
+use super::difference::{Difference, DifferenceKind};
+use super::way::{Way, WholeAnswer};
+use crate::cases::Role;
+use crate::diagnosis::{Finding, Sought};
+use crate::message::Answer;
+use crate::rules::{Check, Violation, count};
+use crate::specification::{Counted, Places};
 
 /// The longest value that is shown, in characters.
 const LONGEST_VALUE: usize = 66;

@@ -6,13 +6,11 @@ use paymaster_exchange::KEPT;
 use paymaster_schemas::{member_validator, resolved, validator_for};
 use serde_json::{Map, Value};
 
-use crate::{
-    diagnosis::finding::{Finding, without_indices},
-    generate::schema::Place,
-    json::pointer::encloses,
-    message::answer::Answer,
-    rules::errors,
-};
+use crate::diagnosis::{Finding, without_indices};
+use crate::generate::Place;
+use crate::json::encloses;
+use crate::message::Answer;
+use crate::rules::errors;
 
 /// The way in which the answer of a finding is wrong.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 use proptest::test_runner::TestRng;
 use serde_json::{Number, Value};
 
-use crate::generate::random::RngExt;
+use crate::generate::RngExt;
 
 /// How an amount is written (section 2.2 shows no notation).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ pub(crate) mod schema;
 pub mod shrink;
 pub mod strategy;
 
-pub use random::{Drawn, drawn, runner};
+use schema::KEYWORDS;
+pub(crate) use schema::Place;
 pub use schema::Unsupported;
-pub use shrink::simpler;
-pub use strategy::{Overrides, strategy};
+pub use {boundary::*, mutate::*, random::*, shrink::*, strategy::*};

@@ -7,14 +7,13 @@ mod edits;
 mod misfits;
 mod sites;
 
-use crate::{json::pointer::encloses, specification::Specification};
+use crate::json::encloses;
+use crate::specification::Specification;
 use paymaster_schemas::{Kind, document, validator_for};
 use serde_json::Value;
 
-pub use crate::generate::mutate::{
-    edits::{Edit, TextEdit},
-    sites::sites,
-};
+pub use crate::generate::mutate::edits::{Edit, TextEdit};
+pub use crate::generate::mutate::sites::sites;
 
 /// A way to break one keyword at one place of any message.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-use proptest::{
-    prelude::{BoxedStrategy, Just, Rng, Strategy},
-    strategy::NewTree,
-    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
-};
+use proptest::prelude::{BoxedStrategy, Just, Rng, Strategy};
+use proptest::strategy::NewTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 
 /// A proptest runner whose draws depend on `seed` only. It never writes failures to disk.

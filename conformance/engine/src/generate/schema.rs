@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use paymaster_schemas::{document, document_by_id, resolved};
 use serde_json::{Map, Value};
 
-use crate::json::pointer::escaped;
+use crate::json::escaped;
 
 /// A schema has a keyword that the generators do not support, or an override fits no place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -7,7 +7,7 @@ mod plainer;
 use paymaster_schemas::validator_for;
 use serde_json::Value;
 
-use crate::json::pointer::{escaped, with_value};
+use crate::json::{escaped, with_value};
 
 /// The longest list from which every item is removed in turn.
 const TAKE_EACH: usize = 16;

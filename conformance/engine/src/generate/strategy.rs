@@ -15,21 +15,18 @@ mod values;
 
 pub use tree::Tree;
 
-use crate::generate::{
-    random::{RngExt, runner},
-    schema::{Place, Unsupported},
-    shrink::Change,
-    strategy::{
-        arrays::Array, choices::Alternative, kinds::JsonKinds, numbers::Numbers, objects::Object, text::Text,
-    },
-};
+use crate::generate::strategy::arrays::Array;
+use crate::generate::strategy::choices::Alternative;
+use crate::generate::strategy::kinds::JsonKinds;
+use crate::generate::strategy::numbers::Numbers;
+use crate::generate::strategy::objects::Object;
+use crate::generate::strategy::text::Text;
+use crate::generate::{Change, Place, RngExt, Unsupported, runner};
 use std::fmt;
 
-use proptest::{
-    prelude::{BoxedStrategy, Strategy},
-    strategy::{NewTree, ValueTree},
-    test_runner::{Reason, TestRunner},
-};
+use proptest::prelude::{BoxedStrategy, Strategy};
+use proptest::strategy::{NewTree, ValueTree};
+use proptest::test_runner::{Reason, TestRunner};
 use serde_json::Value;
 
 /// The strategy of the values that the schema document `document` accepts. Optional members are present at random; members that

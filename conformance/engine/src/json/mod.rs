@@ -3,3 +3,5 @@
 pub mod document;
 pub mod number;
 pub mod pointer;
+
+pub use {document::*, number::*, pointer::*};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::json::document::{Document, NotJson};
+use crate::json::{Document, NotJson};
 use paymaster_exchange::{Exchange, Failure, PLAIN_HEADERS, Response};
 
 /// What came back for a request.

@@ -2,3 +2,5 @@
 
 pub mod answer;
 pub mod request;
+
+pub use {answer::*, request::*};

@@ -6,7 +6,9 @@ use paymaster_exchange::Body;
 use paymaster_schemas::Kind;
 use serde_json::{Number, Value};
 
-use crate::{json::number::Exact, specification::Specification, spending::Spending};
+use crate::json::Exact;
+use crate::specification::Specification;
+use crate::spending::Spending;
 
 /// What kind of body a request has.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,13 +2,11 @@
 
 use serde_json::Value;
 
-use crate::{
-    cases::protocol as related,
-    json::number::{is_rounded, same_number},
-    knowledge::Knowledge,
-    message::{answer::Answer, request::ParsedRequest},
-    rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer, shown, shown_member},
-};
+use crate::cases::protocol as related;
+use crate::json::{is_rounded, same_number};
+use crate::knowledge::Knowledge;
+use crate::message::{Answer, ParsedRequest};
+use crate::rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer, shown, shown_member};
 use paymaster_exchange::Failure;
 
 const UNANSWERED: Advice = Advice::Look(

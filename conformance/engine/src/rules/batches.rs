@@ -5,16 +5,11 @@ use serde_json::{Map, Value, json};
 use paymaster_exchange::{Body, Exchange, Response};
 use paymaster_schemas::Basis;
 
-use crate::{
-    cases::{case::Role, protocol::BATCH_ELEMENTS},
-    knowledge::{Expectation, Knowledge},
-    message::{
-        answer::{Answer, error_of, result_of},
-        request::ParsedRequest,
-    },
-    rules::{Advice, Report, Rule, View, Violation, answer_form::same_id, shown},
-    specification::Specification,
-};
+use crate::cases::{BATCH_ELEMENTS, Role};
+use crate::knowledge::{Expectation, Knowledge};
+use crate::message::{Answer, ParsedRequest, error_of, result_of};
+use crate::rules::{Advice, Report, Rule, View, Violation, same_id, shown};
+use crate::specification::Specification;
 
 pub const RULES: &[Rule] = &[Rule::group(
     "json-rpc.batch-elements",

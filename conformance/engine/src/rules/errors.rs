@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
-use crate::{
-    json::number::is_integer,
-    knowledge::Knowledge,
-    rules::{Advice, Report, Rule, View, shown, shown_member},
-};
+use crate::json::is_integer;
+use crate::knowledge::Knowledge;
+use crate::rules::{Advice, Report, Rule, View, shown, shown_member};
 
 pub const NO_ERRORS: Advice = Advice::Look("too few answers had an error in the form that the rule judges");
 pub const RULES: &[Rule] = &[

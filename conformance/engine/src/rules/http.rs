@@ -1,10 +1,8 @@
 //! The use of JSON-RPC over HTTP. These rules warn.
 
-use crate::{
-    cases::protocol::IDLE_CONNECTION,
-    knowledge::Knowledge,
-    rules::{Advice, Report, Rule, View, describe_answer, requests::Settled},
-};
+use crate::cases::IDLE_CONNECTION;
+use crate::knowledge::Knowledge;
+use crate::rules::{Advice, Report, Rule, Settled, View, describe_answer};
 
 /// What is said of a rule that was exercised too seldom to pass.
 pub const TOO_FEW: Advice = Advice::Look("too few requests got an answer that the rule judges");

@@ -4,15 +4,12 @@ use std::fmt::from_fn;
 
 use serde_json::Value;
 
-use crate::{
-    cases::protocol as related,
-    json::number::{is_large_integer, is_rounded, same_number},
-    knowledge::Knowledge,
-    message::{answer::Answer, request::ParsedRequest},
-    rules::{
-        Advice, ExchangeCheck, Report, Rule, View, answer_form::same_id, describe_answer,
-        requests::has_error_code, shown_member,
-    },
+use crate::cases::protocol as related;
+use crate::json::{is_large_integer, is_rounded, same_number};
+use crate::knowledge::Knowledge;
+use crate::message::{Answer, ParsedRequest};
+use crate::rules::{
+    Advice, ExchangeCheck, Report, Rule, View, describe_answer, has_error_code, same_id, shown_member,
 };
 use paymaster_exchange::Failure;
 

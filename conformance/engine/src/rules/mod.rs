@@ -18,15 +18,17 @@ use std::{collections::BTreeSet, fmt, ptr};
 
 use paymaster_schemas::{Basis, Clause, Kind, find_clause};
 
-use crate::{
-    cases::{case::Relation, scope::Scope},
-    knowledge::Knowledge,
-    specification::Specification,
-};
+use crate::cases::{Relation, Scope};
+use crate::knowledge::Knowledge;
+use crate::specification::Specification;
 
+use answer_form::same_id;
+pub use errors::NO_ERRORS;
+pub use http::TOO_FEW;
 pub use report::{Bits, Report, Violation};
 pub use text::{count, describe_answer, shown, shown_member};
 pub use view::{View, is_of_gateway};
+pub use {observers::*, requests::*};
 
 /// A rule.
 #[derive(Clone, Copy, Debug)]

@@ -5,16 +5,11 @@ use std::fmt::{Display, from_fn};
 
 use serde_json::Value;
 
-use crate::{
-    cases::{
-        case::{Relation, Role},
-        protocol::{NUMBER_IDS, STRING_IDS},
-    },
-    json::number::same_number,
-    knowledge::Knowledge,
-    message::answer::Answer,
-    rules::{Advice, Report, Rule, View, describe_answer, http::TOO_FEW},
-};
+use crate::cases::{NUMBER_IDS, Relation, Role, STRING_IDS};
+use crate::json::same_number;
+use crate::knowledge::Knowledge;
+use crate::message::Answer;
+use crate::rules::{Advice, Report, Rule, TOO_FEW, View, describe_answer};
 
 /// The rule about ids that are numbers.
 pub const fn number_id(quota: u64, advice: Advice) -> Rule {

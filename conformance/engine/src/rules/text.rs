@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::message::answer::Answer;
+use crate::message::Answer;
 
 /// A JSON value for people. Long values are cut.
 pub fn shown(value: &Value) -> String {

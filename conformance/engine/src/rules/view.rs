@@ -1,19 +1,12 @@
 //! One exchange as rules see it.
 
-use crate::{
-    cases::case::Role,
-    json::document::Document,
-    knowledge::{Expectation, Knowledge},
-    message::{
-        answer::Answer,
-        request::{Call, ParsedRequest},
-    },
-    specification::Specification,
-};
-use std::{
-    borrow::Cow,
-    time::{Duration, SystemTime},
-};
+use crate::cases::Role;
+use crate::json::Document;
+use crate::knowledge::{Expectation, Knowledge};
+use crate::message::{Answer, Call, ParsedRequest};
+use crate::specification::Specification;
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
 
 use paymaster_exchange::{Exchange, HeaderSet, RefusedValue, Simulation};
 use serde_json::{Map, Value};

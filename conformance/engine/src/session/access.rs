@@ -1,18 +1,14 @@
 //! Whether any valid request reached the service, by the HTTP status of the answers.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use paymaster_exchange::Exchange;
 
-use crate::{
-    cases::case::Group,
-    knowledge::Knowledge,
-    rules::{View, describe_answer, requests::is_unknown_method},
-    session::{add_counts, judge, unserved::Outcomes},
-};
+use crate::cases::Group;
+use crate::knowledge::Knowledge;
+use crate::rules::{View, describe_answer, is_unknown_method};
+use crate::session::{Outcomes, add_counts, judge};
 
 /// Counts the valid requests that HTTP refused. When all of them get 401, 403 or 404, the service was not tested: the body may
 /// come from a gateway or a framework, or be a JSON-RPC error about a missing key. When it knows no method, it is another service.

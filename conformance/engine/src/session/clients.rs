@@ -5,17 +5,9 @@ use std::{collections::BTreeSet, mem, sync::Arc};
 
 use paymaster_exchange::{Exchange, HeaderSet};
 
-use crate::{
-    cases::{
-        case::{Group, Member},
-        clients::CLIENTS,
-        edit::{TIMES, alternately},
-        plan::{FIRST_ID, group},
-        protocol::DISCOVERY,
-    },
-    knowledge::Knowledge,
-    message::answer::Answer,
-};
+use crate::cases::{CLIENTS, DISCOVERY, FIRST_ID, Group, Member, TIMES, alternately, group};
+use crate::knowledge::Knowledge;
+use crate::message::Answer;
 
 /// The last rounds of discovery: one request in plain headers and with those of every client, then by turns with those of the clients that
 /// were answered otherwise.

@@ -5,12 +5,10 @@ use std::mem;
 use paymaster_exchange::Exchange;
 use serde_json::Value;
 
-use crate::{
-    cases::case::Group,
-    knowledge::Discover,
-    message::{answer::Answer, request::ParsedRequest},
-    specification::Specification,
-};
+use crate::cases::Group;
+use crate::knowledge::Discover;
+use crate::message::{Answer, ParsedRequest};
+use crate::specification::Specification;
 
 /// Groups that were sent, each with its exchanges.
 pub type Sent = Vec<(Group, Vec<Exchange>)>;

@@ -1,10 +1,8 @@
 //! The judge applies rules to the exchanges of a group.
 
-use crate::{
-    cases::case::Group,
-    knowledge::Knowledge,
-    rules::{Check, Report, Rule, View},
-};
+use crate::cases::Group;
+use crate::knowledge::Knowledge;
+use crate::rules::{Check, Report, Rule, View};
 use paymaster_exchange::Exchange;
 
 /// The result of one rule for one group.

@@ -5,7 +5,9 @@ use paymaster_exchange::{Exchange, Response};
 use serde_json::Value;
 use std::time::UNIX_EPOCH;
 
-use crate::{json::pointer::with_indices, message::request::ParsedRequest, specification::Specification};
+use crate::json::with_indices;
+use crate::message::ParsedRequest;
+use crate::specification::Specification;
 
 /// The exchange with right values at these places of the answer; none for a request that is no valid call.
 pub(super) fn mended(

@@ -17,33 +17,28 @@ pub mod tally;
 pub mod unjudged;
 pub mod unserved;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::AddAssign,
-    sync::Arc,
-    time::Duration,
+pub use judge::{Judge, Judgement};
+pub use {
+    access::*, clients::*, discovery::*, examples::*, recent::*, recheck::*, recorded::*, tally::*,
+    unserved::*,
 };
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::AddAssign;
+use std::sync::Arc;
+use std::time::Duration;
 
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 
-use crate::{
-    cases::{case::Group, protocol::keeps_idle},
-    diagnosis::{
-        defect::defects,
-        finding::{FINDINGS_PER_RULE, Finding, Key},
-    },
-    knowledge::Knowledge,
-    message::request::ParsedRequest,
-    rules::{Advice, Check, Rule, View, missing_line, observers::observe},
-    verdict::{
-        conclusion::{End, RunState, Strictness, Verdict, conclude},
-        known::KnownFailureList,
-        summary::{Recorded, RuleOutcome, Summary},
-    },
+use crate::cases::{Group, keeps_idle};
+use crate::diagnosis::{FINDINGS_PER_RULE, Finding, Key, defects};
+use crate::knowledge::Knowledge;
+use crate::message::ParsedRequest;
+use crate::rules::{Advice, Check, Rule, View, missing_line, observe};
+use crate::verdict::{
+    End, KnownFailureList, Recorded, RuleOutcome, RunState, Strictness, Summary, Verdict, conclude,
 };
-use judge::{Judge, Judgement};
-use tally::{FirstViolation, NewlyBroken, Tally};
 use unjudged::Unjudged;
 
 /// Why a rule over related requests stays inconclusive in recorded traffic.

@@ -6,16 +6,10 @@ use paymaster_exchange::Exchange;
 use serde_json::Value;
 
 use super::recheck::{Outcome, Recheck};
-use crate::{
-    cases::case::Group,
-    diagnosis::{
-        cause::{Cause, Contrast, WrongAnswers},
-        difference::{Difference, differences},
-        finding::Finding,
-    },
-    knowledge::Knowledge,
-    message::{answer::Answer, request::ParsedRequest},
-};
+use crate::cases::Group;
+use crate::diagnosis::{Cause, Contrast, Difference, Finding, WrongAnswers, differences};
+use crate::knowledge::Knowledge;
+use crate::message::{Answer, ParsedRequest};
 
 /// How many exchanges are kept: the latest ones.
 const MOST_KEPT: usize = 2_048;

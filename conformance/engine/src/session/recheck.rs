@@ -1,18 +1,14 @@
 //! Judges a group that is sent again: whether the rule of a finding is broken again.
 
-use crate::{
-    cases::case::{Group, Order},
-    diagnosis::{
-        cause::Cause,
-        finding::{Finding, Key, Sought, without_indices},
-    },
-    knowledge::{Expectation, Knowledge},
-    message::answer::Answer,
-    rules::{Report, Rule, View, Violation},
-    session::judge::{self, Judge, Judgement},
-    specification::Specification,
-    verdict::summary::Summary,
-};
+use crate::cases::{Group, Order};
+use crate::diagnosis::{Cause, Finding, Key, Sought, without_indices};
+use crate::knowledge::{Expectation, Knowledge};
+use crate::message::Answer;
+use crate::rules::{Report, Rule, View, Violation};
+use crate::session::judge;
+use crate::session::{Judge, Judgement};
+use crate::specification::Specification;
+use crate::verdict::Summary;
 use std::{borrow::Cow, collections::BTreeSet};
 
 use paymaster_exchange::{Exchange, Failure, RefusedValue};

@@ -1,16 +1,10 @@
 //! Judges recorded traffic, and the traffic that the proxy forwards.
 
-use crate::{
-    cases::case::{Bases, Group, Member, Relation, Role, Rounds},
-    knowledge::{Knowledge, Learn},
-    rules::Rule,
-    session::{Ending, Session, recent::RecentExchanges, tally::NewlyBroken},
-    verdict::{
-        conclusion::{End, Strictness},
-        known::KnownFailureList,
-        summary::{Recorded, Summary},
-    },
-};
+use crate::cases::{Bases, Group, Member, Relation, Role, Rounds};
+use crate::knowledge::{Knowledge, Learn};
+use crate::rules::Rule;
+use crate::session::{Ending, NewlyBroken, RecentExchanges, Session};
+use crate::verdict::{End, KnownFailureList, Recorded, Strictness, Summary};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use paymaster_exchange::Exchange;

@@ -5,27 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::Kind;
 
-use crate::{
-    cases::case::Group,
-    diagnosis::{
-        finding::{Finding, Key, Sought},
-        outcomes::Outcomes,
-    },
-    knowledge::Knowledge,
-    rules::{Bits, Check, Report, Rule, View, Violation, observers::Observations},
-    session::{
-        access::Access,
-        add_counts,
-        examples::{Example, Examples},
-        judge::Judgement,
-    },
-    specification::Specification,
-    verdict::{
-        conclusion::Verdict,
-        known::{self, KnownFailureList},
-        summary::{Contradiction, Reached, RuleOutcome},
-    },
-};
+use crate::cases::Group;
+use crate::diagnosis::{Finding, Key, Outcomes, Sought};
+use crate::knowledge::Knowledge;
+use crate::rules::{Bits, Check, Observations, Report, Rule, View, Violation};
+use crate::session::{Access, Example, Examples, Judgement, add_counts};
+use crate::specification::Specification;
+use crate::verdict::known;
+use crate::verdict::{Contradiction, KnownFailureList, Reached, RuleOutcome, Verdict};
 use paymaster_exchange::Exchange;
 
 /// How often a rule must hold in a run whose budget ended its depth, unless its quota is smaller.

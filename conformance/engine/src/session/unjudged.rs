@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use paymaster_exchange::Exchange;
 
-use crate::{
-    cases::case::Member,
-    rules::View,
-    session::{access::Access, unserved::without_answer},
-    verdict::summary::UnjudgedGroups,
-};
+use crate::cases::Member;
+use crate::rules::View;
+use crate::session::{Access, without_answer};
+use crate::verdict::UnjudgedGroups;
 
 /// Why a group is not judged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

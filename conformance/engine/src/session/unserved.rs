@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::Kind;
 
-use crate::{
-    message::request::Call,
-    rules::{Rule, View},
-    specification::{DecidingValues, Specification},
-    verdict::summary::Refusal,
-};
+use crate::message::Call;
+use crate::rules::{Rule, View};
+use crate::specification::{DecidingValues, Specification};
+use crate::verdict::Refusal;
 
 /// The most outcomes that are kept: a target may word every error differently.
 const MOST_OUTCOMES: usize = 1_000;

@@ -3,10 +3,8 @@
 use paymaster_schemas::Basis;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    rules::fails_the_run,
-    verdict::{known, summary::RuleOutcome},
-};
+use crate::rules::fails_the_run;
+use crate::verdict::{RuleOutcome, known};
 
 /// How strictly a run is concluded.
 #[derive(Clone, Copy, Debug, Default)]

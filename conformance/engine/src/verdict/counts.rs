@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 use strum::VariantArray;
 
-use crate::verdict::conclusion::Verdict;
+use crate::verdict::Verdict;
 
 /// The effect of a rule's verdict on the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::VariantArray)]

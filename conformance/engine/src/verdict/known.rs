@@ -6,10 +6,8 @@
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    diagnosis::finding::{Key, without_indices},
-    rules::Rule,
-};
+use crate::diagnosis::{Key, without_indices};
+use crate::rules::Rule;
 
 /// The list that an entry is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]

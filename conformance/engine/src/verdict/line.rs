@@ -1,13 +1,7 @@
 //! The verdict on a run in one sentence, with the counts that limit it. Every report uses this sentence.
 
-use crate::{
-    rules::count,
-    verdict::{
-        conclusion::Conclusion,
-        counts::{Counts, RuleState},
-        known,
-    },
-};
+use crate::rules::count;
+use crate::verdict::{Conclusion, Counts, RuleState, known};
 
 /// How a run ended, and what limits this verdict: rules that were not judged, known failures, entries that are out of date.
 #[derive(Clone, Debug)]

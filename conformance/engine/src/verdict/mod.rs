@@ -5,3 +5,5 @@ pub mod counts;
 pub mod known;
 pub mod line;
 pub mod summary;
+
+pub use {conclusion::*, counts::*, known::*, line::*, summary::*};

@@ -6,19 +6,10 @@ use paymaster_schemas::Kind;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    diagnosis::{
-        defect::Defect,
-        finding::{Finding, Key},
-        outcomes::AnswerKind,
-    },
-    message::answer::Answer,
-    rules::{MissingLine, Rule, observers::Observations},
-    verdict::{
-        conclusion::{Conclusion, Verdict},
-        known,
-    },
-};
+use crate::diagnosis::{AnswerKind, Defect, Finding, Key};
+use crate::message::Answer;
+use crate::rules::{MissingLine, Observations, Rule};
+use crate::verdict::{Conclusion, Verdict, known};
 
 /// Groups that are not judged for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! JSON for people: on one line where it fits, otherwise on several; long strings and lists are cut.
 
-use crate::output::terminal::cut;
-use paymaster_engine::json::pointer::encloses;
+use crate::output::cut;
+use paymaster_engine::json::encloses;
 use serde_json::Value;
 
 /// The longest string, in characters; longer ones are cut in the middle.

@@ -4,14 +4,12 @@ use std::{fmt::Write as _, path::Path};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
-use paymaster_engine::cases::case::Member;
+use paymaster_engine::cases::Member;
 use paymaster_exchange::HeaderSet;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    ShownTarget,
-    output::shell::{quoted, word},
-};
+use crate::ShownTarget;
+use crate::output::{quoted, word};
 
 /// The longest body that fits into one argument of a command, in bytes.
 const LONGEST_ARGUMENT: usize = 100_000;

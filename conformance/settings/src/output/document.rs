@@ -9,11 +9,7 @@ use std::{io, path::Path};
 
 use maud::Markup;
 
-use crate::output::{
-    page::Own,
-    report_file,
-    terminal::{cut, escape_controls},
-};
+use crate::output::{Own, cut, escape_controls, report_file};
 
 /// Longest value that is shown, in characters. The message that has it is shown too.
 const LONGEST_VALUE: usize = 400;

@@ -1,17 +1,13 @@
 //! `-o` and `--report`: one rule for every binary. `FORMAT=PATH`, `PATH` whose ending is a format, or `FORMAT` alone. `-` as PATH is
 //! standard output. Missing folders are made.
 
-use std::{
-    fmt,
-    fs::{self, File},
-    io::{self, BufWriter, Write},
-    path::{Path, PathBuf},
-};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
-use crate::{
-    did_you_mean,
-    output::{self, OutputError},
-};
+use crate::did_you_mean;
+use crate::output::{self, OutputError};
 
 /// The names of a report format.
 #[derive(Clone, Copy, Debug)]

@@ -1,21 +1,18 @@
 //! The configuration file, `paymaster.toml`: the profile of the target and the settings of a run.
 
-use std::{
-    collections::BTreeMap,
-    fmt::Display,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::{
-    settings::environment::{Environment, VariableError},
-    specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS, specification},
-    table::RunTable,
-};
-use paymaster_client::{files, network::tls::Trust};
+use crate::settings::{Environment, VariableError};
+use crate::specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS, specification};
+use crate::table::RunTable;
+use paymaster_client::files;
+use paymaster_client::network::Trust;
 use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 use paymaster_reference_server::{place, with_suggestion};
 

@@ -1,9 +1,7 @@
 //! The configuration file as reports refer to it: its path, and the lines of its tables and values.
 
-use std::{
-    fmt,
-    path::{Component, Path, PathBuf},
-};
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
 
 use paymaster_client::files;
 

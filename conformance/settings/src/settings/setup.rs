@@ -2,26 +2,14 @@
 
 use std::{error::Error, path::PathBuf, time::Duration};
 
-use crate::{
-    args::{CommonArgs, RunArgs, RunTable, TrustArgs},
-    headers::{self, Header},
-    output::shell,
-    settings::{
-        Settings, ShownTarget,
-        environment::Environment,
-        file::{self, LoadTable, TargetProfile},
-        profile_file::ProfileFile,
-    },
-};
-use paymaster_client::{
-    http::transport::{Limits, Transport},
-    network::{
-        connector::{ConnectError, Connector},
-        proxies::Proxies,
-        target::Target,
-    },
-    redact::{Redactor, is_version},
-};
+use crate::args::{CommonArgs, RunArgs, RunTable, TrustArgs};
+use crate::headers::{self, Header};
+use crate::output::shell;
+use crate::settings::file;
+use crate::settings::{Environment, LoadTable, ProfileFile, Settings, ShownTarget, TargetProfile};
+use paymaster_client::http::{Limits, Transport};
+use paymaster_client::network::{ConnectError, Connector, Proxies, Target};
+use paymaster_client::redact::{Redactor, is_version};
 use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 use paymaster_schemas::documents;
 

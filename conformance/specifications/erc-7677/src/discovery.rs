@@ -3,32 +3,21 @@
 
 use std::{collections::BTreeMap, mem, sync::Arc};
 
-use paymaster_engine::{
-    cases::{
-        case::{Base, Group},
-        edit::with,
-        plan::single_requests,
-    },
-    knowledge::{Discover, Knowledge},
-    message::{
-        answer::Answer,
-        request::{Call, ParsedRequest},
-    },
-    session::access::Access,
-};
+use paymaster_engine::cases::{Base, Group, single_requests, with};
+use paymaster_engine::knowledge::{Discover, Knowledge};
+use paymaster_engine::message::{Answer, Call, ParsedRequest};
+use paymaster_engine::session::Access;
 use paymaster_ethereum::EntryPointVersion;
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 use serde_json::{Value, json};
 
-use crate::{
-    SPECIFICATION,
-    generate::{Source, hex},
-    kinds::{self, CallParts, hex_number, is_stub, paymaster_members, version},
-    relations::zero,
-    rules::results::{LIMITS, Shape},
-    target::{FEES, Found, Target},
-};
+use crate::SPECIFICATION;
+use crate::generate::{Source, hex};
+use crate::kinds::{self, CallParts, hex_number, is_stub, paymaster_members, version};
+use crate::relations::zero;
+use crate::rules::results::{LIMITS, Shape};
+use crate::target::{FEES, Found, Target};
 
 /// Chains that are tried where neither the profile nor the target names one: large ones, their test chains, and a development chain.
 const CHAINS: [u64; 9] = [1, 8_453, 84_532, 11_155_111, 10, 42_161, 137, 56, 31_337];

@@ -1,21 +1,17 @@
 //! Base requests, as published clients write them: call data that decodes, nonces with keys, limits and fees of real chains.
 
 use alloy_primitives::{Address, address};
-use paymaster_engine::{
-    cases::case::{Base, BuildInput, Draw},
-    generate::random::{RngExt, runner},
-    knowledge::Knowledge,
-};
+use paymaster_engine::cases::{Base, BuildInput, Draw};
+use paymaster_engine::generate::{RngExt, runner};
+use paymaster_engine::knowledge::Knowledge;
 use paymaster_ethereum::{AccountForm, CallContext, EntryPointVersion};
 use paymaster_schemas::Kind;
 use proptest::test_runner::{TestRng, TestRunner};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    kinds::{is_stub, version},
-    profile::{Accepts, Listed},
-    target::{FEES, GAS, Target},
-};
+use crate::kinds::{is_stub, version};
+use crate::profile::{Accepts, Listed};
+use crate::target::{FEES, GAS, Target};
 
 /// Gas limits (call, verification, before verification) and fees (most, priority) of real operations, in gas and wei. A chain without a
 /// base fee has equal fees, and an account that verifies a proof needs more than 2^20 gas.

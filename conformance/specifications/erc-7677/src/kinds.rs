@@ -1,6 +1,6 @@
 //! The kinds of calls: each method with each version of EntryPoint, and the parts of a call.
 
-use paymaster_engine::message::request::{Call, Called};
+use paymaster_engine::message::{Call, Called};
 use paymaster_ethereum::EntryPointVersion;
 use paymaster_schemas::{Kind, KindOfCall};
 use serde_json::{Map, Value};

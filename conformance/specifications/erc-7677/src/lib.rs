@@ -16,27 +16,20 @@ pub mod target;
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use paymaster_engine::{
-    cases::{
-        case::{Base, BuildInput},
-        edit::{with, without},
-    },
-    generate::shrink::Change,
-    message::request::Call,
-    rules::{answer_form, batches, errors, http, json_rpc},
-    specification::{DecidingValues, Page, Places, Specification},
-    spending::Wei,
-};
+use paymaster_engine::cases::{Base, BuildInput, with, without};
+use paymaster_engine::generate::Change;
+use paymaster_engine::message::Call;
+use paymaster_engine::rules::{answer_form, batches, errors, http, json_rpc};
+use paymaster_engine::specification::{DecidingValues, Page, Places, Specification};
+use paymaster_engine::spending::Wei;
 use paymaster_ethereum::{EntryPointVersion, most_cost};
 use paymaster_schemas::ERC_7677;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{
-    kinds::{CallParts, DATA, DATA_07, KINDS, STUB_07, is_06},
-    rules::results::Shape,
-    target::{ORDINARY_SIZES, Target, other_method},
-};
+use crate::kinds::{CallParts, DATA, DATA_07, KINDS, STUB_07, is_06};
+use crate::rules::results::Shape;
+use crate::target::{ORDINARY_SIZES, Target, other_method};
 
 /// ERC-7677: Paymaster Web Service Capability.
 pub static SPECIFICATION: Specification = Specification {

@@ -1,17 +1,13 @@
 //! What a load test sends.
 
-use paymaster_engine::{
-    cases::protocol::MALFORMED_PARAMS,
-    knowledge::Knowledge,
-    load::{FROM_ANSWER, Handover, LoadTest, Requests, Scenario, ValueForm},
-};
+use paymaster_engine::cases::MALFORMED_PARAMS;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::load::{FROM_ANSWER, Handover, LoadTest, Requests, Scenario, ValueForm};
 use serde_json::Value;
 
-use crate::{
-    kinds::{DATA_07, STUB_07, paymaster_members, version},
-    relations::REFUSED,
-    target::GAS,
-};
+use crate::kinds::{DATA_07, STUB_07, paymaster_members, version};
+use crate::relations::REFUSED;
+use crate::target::GAS;
 
 pub(crate) static LOAD_TEST: LoadTest = LoadTest {
     scenarios: &[

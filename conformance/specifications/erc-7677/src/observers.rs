@@ -2,30 +2,20 @@
 
 use std::borrow::Cow;
 
-use paymaster_engine::{
-    cases::case::Role,
-    knowledge::Knowledge,
-    rules::{
-        View,
-        observers::{Observer, Seen},
-        shown,
-    },
-};
+use paymaster_engine::cases::Role;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::{Observer, Seen, View, shown};
 use paymaster_ethereum::zero_bytes;
 use paymaster_exchange::{Refusal, Simulation};
 use paymaster_schemas::Kind;
 use serde_json::{Map, Value};
 
-use crate::{
-    kinds::is_stub,
-    relations::OPEN,
-    rules::{
-        pairs::own_data,
-        results::{LIMITS, judged},
-        signatures::{contradicts_the_profile, revert_accuses},
-    },
-    target::Target,
-};
+use crate::kinds::is_stub;
+use crate::relations::OPEN;
+use crate::rules::pairs::own_data;
+use crate::rules::results::{LIMITS, judged};
+use crate::rules::signatures::{contradicts_the_profile, revert_accuses};
+use crate::target::Target;
 
 /// An observer of how the probes of a clause are answered.
 macro_rules! probes {

@@ -4,21 +4,17 @@
 use std::{collections::VecDeque, time::UNIX_EPOCH};
 
 use alloy_primitives::{Address, U256};
-use paymaster_engine::{
-    cases::case::{NodeFacts, NodeStep, Simulate},
-    message::{answer::Answer, request::ParsedRequest},
-};
+use paymaster_engine::cases::{NodeFacts, NodeStep, Simulate};
+use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_ethereum::{
     CallOutcome, EntryPointVersion, NodeError, Operation, PaymasterValidation, bundle_call, bundler_call,
     eth_call, limited_call, read_bundle, read_validation, signer_call, validation_call,
 };
 use paymaster_exchange::{ContractFunctions, Exchange, Refusal, Simulation};
 
-use crate::{
-    SPECIFICATION,
-    kinds::{CallParts, is_stub},
-    rules::signatures::{completed, is_open},
-};
+use crate::SPECIFICATION;
+use crate::kinds::{CallParts, is_stub};
+use crate::rules::signatures::{completed, is_open};
 
 /// More gas than any validation needs, beside the limit of the operation.
 const AMPLE_GAS: U256 = U256::from_limbs([3_000_000, 0, 0, 0]);

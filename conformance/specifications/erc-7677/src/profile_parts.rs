@@ -5,10 +5,8 @@ use std::sync::Arc;
 use paymaster_engine::{knowledge::Knowledge, specification::ProfilePart};
 use serde_json::json;
 
-use crate::{
-    profile::{Accepts, Listed, Profile},
-    target::Target,
-};
+use crate::profile::{Accepts, Listed, Profile};
+use crate::target::Target;
 
 /// Every part but the empty profile and the whole one.
 pub(crate) static PARTS: &[ProfilePart] = &[

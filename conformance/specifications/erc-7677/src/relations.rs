@@ -4,25 +4,20 @@ use std::ops::Range;
 
 use alloy_primitives::{Address, U256};
 use paymaster_engine::cases::{
-    case::{Base, Bases, BuildInput, Draw, Ids, Member, Relation, Role, Rounds},
-    edit::{
-        alternately, baseline, id_of_any_kind, in_client_order, item_of_round, member, remove, set, with,
-        with_own_id, without,
-    },
-    protocol,
+    Base, Bases, BuildInput, Draw, Ids, Member, Relation, Role, Rounds, alternately, baseline,
+    id_of_any_kind, in_client_order, item_of_round, member, protocol, remove, set, with, with_own_id,
+    without,
 };
 use paymaster_ethereum::{EntryPointVersion, in_capitals};
 use paymaster_schemas::Kind;
 use serde_json::{Value, json};
 
-use crate::{
-    discovery::with_param,
-    generate::{hex as number, new_account},
-    kinds::{self, DATA, STUB, is_06, is_stub, version},
-    on_chain::{gas_of_stubs, simulation},
-    rules::results::LIMITS,
-    target::{FEES, GAS, Target},
-};
+use crate::discovery::with_param;
+use crate::generate::{hex as number, new_account};
+use crate::kinds::{self, DATA, STUB, is_06, is_stub, version};
+use crate::on_chain::{gas_of_stubs, simulation};
+use crate::rules::results::LIMITS;
+use crate::target::{FEES, GAS, Target};
 
 /// The user operation of a request.
 const OPERATION: &str = "/params/0";

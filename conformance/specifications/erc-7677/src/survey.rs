@@ -2,30 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use paymaster_engine::{
-    cases::{
-        case::{Base, Group},
-        plan::{FIRST_ID, single_requests},
-    },
-    first_profile::{self, FirstProfile, ProfileText, ReachedKinds, list},
-    knowledge::Discover as _,
-    message::{answer::Answer, request::ParsedRequest},
-    rules::MissingLine,
-    session::access::Access,
-};
+use paymaster_engine::cases::{Base, FIRST_ID, Group, single_requests};
+use paymaster_engine::first_profile::{self, FirstProfile, ProfileText, ReachedKinds, list};
+use paymaster_engine::knowledge::Discover as _;
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::rules::MissingLine;
+use paymaster_engine::session::Access;
 use paymaster_ethereum::EntryPointVersion;
 use paymaster_exchange::Exchange;
 use serde_json::Value;
 use toml_edit::{Array, InlineTable};
 
-use crate::{
-    SPECIFICATION,
-    discovery::Discovery,
-    generate::Source,
-    kinds::{self, CallParts, KINDS},
-    lines,
-    target::Target,
-};
+use crate::discovery::Discovery;
+use crate::generate::Source;
+use crate::kinds::{self, CallParts, KINDS};
+use crate::target::Target;
+use crate::{SPECIFICATION, lines};
 
 /// How many made-up operations are sent, each as stub and as data.
 const OPERATIONS: usize = 4;

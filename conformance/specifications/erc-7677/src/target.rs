@@ -1,33 +1,26 @@
 //! What is known of the target when a case is built or an answer is judged: the profile, and what discovery found.
 
-use std::{
-    any::Any,
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use alloy_primitives::Address;
-use paymaster_engine::{
-    json::number::is_exact_integer,
-    knowledge::{Expectation, Knowledge, Learn, Requirement, Statement},
-    message::request::{Call, ParsedRequest},
-    rules::{MissingLine, View},
-};
+use paymaster_engine::json::is_exact_integer;
+use paymaster_engine::knowledge::{Expectation, Knowledge, Learn, Requirement, Statement};
+use paymaster_engine::message::{Call, ParsedRequest};
+use paymaster_engine::rules::{MissingLine, View};
 use paymaster_ethereum::{ContractKind, EntryPointVersion};
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    SPECIFICATION,
-    discovery::{self, Discovery},
-    generate::Source,
-    kinds::{self, CallParts, hex_number, is_stub, version},
-    lines,
-    profile::{Accepts, Listed, Profile},
-    rules::results::LIMITS,
-};
+use crate::discovery::{self, Discovery};
+use crate::generate::Source;
+use crate::kinds::{self, CallParts, hex_number, is_stub, version};
+use crate::profile::{Accepts, Listed, Profile};
+use crate::rules::results::LIMITS;
+use crate::{SPECIFICATION, lines};
 
 /// Everything that is known of a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use paymaster_schemas::Kind;
 
-use paymaster_engine::cases::case::{Base, Draw};
+use paymaster_engine::cases::{Base, Draw};
 
 /// Which tokens a base request in token mode names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,19 +2,17 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use paymaster_engine::{
-    cases::{case::BuildInput, edit::with},
-    knowledge::Knowledge,
-    message::request::{Call, Called},
-    rules::View,
-    specification::{Counted, DecidingValues},
-    spending::Wei,
-};
+use paymaster_engine::cases::{BuildInput, with};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::{Call, Called};
+use paymaster_engine::rules::View;
+use paymaster_engine::specification::{Counted, DecidingValues};
+use paymaster_engine::spending::Wei;
 use paymaster_ethereum::most_cost;
 use paymaster_schemas::{Kind, Mode, kinds, member_validator};
 use serde_json::{Value, json};
 
-use crate::target::context::{Context, Support};
+use crate::target::{Context, Support};
 
 /// The tokens of a request, in the spelling of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

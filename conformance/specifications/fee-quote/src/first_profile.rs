@@ -2,26 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use paymaster_engine::{
-    first_profile::{FirstProfile, ProfileText, entry, list},
-    rules::{MissingLine, count, missing_line},
-};
+use paymaster_engine::first_profile::{FirstProfile, ProfileText, entry, list};
+use paymaster_engine::rules::{MissingLine, count, missing_line};
 use paymaster_schemas::{Kind, Mode, kinds};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use toml_edit::{Array, InlineTable};
 
-use crate::{
-    SPECIFICATION, lines,
-    survey::{Decision, Survey},
-    target::{
-        context::{Context, Support},
-        dialect::QuotedTokens,
-        forms::CLIENT_FORMS,
-        ordinary::{CALL_DATA_BYTES, TOKEN_LIST_LENGTH},
-        profile::{SmartAccount, is_address},
-    },
+use crate::survey::{Decision, Survey};
+use crate::target::{
+    CALL_DATA_BYTES, CLIENT_FORMS, Context, QuotedTokens, SmartAccount, Support, TOKEN_LIST_LENGTH,
+    is_address,
 };
+use crate::{SPECIFICATION, lines};
 
 /// The most tokens that are written.
 const MOST_TOKENS: usize = 50;

@@ -3,35 +3,23 @@
 //! The tokens of the target are assumed to stay the same during a recording. A token that is quoted once and listed as
 //! unsupported another time counts as unknown.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::SystemTime,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::SystemTime;
 
-use paymaster_engine::{
-    knowledge::{Knowledge, Learn},
-    message::{
-        answer::Answer,
-        request::{Call, ParsedRequest},
-    },
-};
+use paymaster_engine::knowledge::{Knowledge, Learn};
+use paymaster_engine::message::{Answer, Call, ParsedRequest};
 use paymaster_exchange::Exchange;
 use paymaster_schemas::{Mode, kinds};
 use serde_json::Value;
 
-use crate::{
-    SPECIFICATION,
-    call::{CallParts, quoted_tokens, unsupported_tokens},
-    tables::in_notation,
-    target::{
-        context::{Context, Support, shown_support},
-        dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts, distinguishes_readings},
-        forms::{self, ServedForms},
-        profile::Profile,
-        quoted::TokenFacts,
-        spellings::ServedCapitals,
-    },
+use crate::SPECIFICATION;
+use crate::call::{CallParts, quoted_tokens, unsupported_tokens};
+use crate::tables::in_notation;
+use crate::target::forms;
+use crate::target::{
+    Amounts, Context, Dialect, Profile, QuotedTokens, ReadingCounts, ServedCapitals, ServedForms, Support,
+    TokenFacts, distinguishes_readings, shown_support,
 };
 
 /// Learns from exchanges, one at a time.

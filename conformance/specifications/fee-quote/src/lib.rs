@@ -19,19 +19,15 @@ mod survey;
 pub mod tables;
 pub mod target;
 
-use crate::{
-    relations as related,
-    rules::{requests, results},
-    survey::Survey,
-    tables::{FEES, GAS},
-    target::{context::Context, profile},
-};
-use paymaster_engine::{
-    cases::case::Base,
-    generate::shrink::Change,
-    rules as responses,
-    specification::{Places, Specification},
-};
+use crate::relations as related;
+use crate::rules::{requests, results};
+use crate::survey::Survey;
+use crate::tables::{FEES, GAS};
+use crate::target::{Context, profile};
+use paymaster_engine::cases::Base;
+use paymaster_engine::generate::Change;
+use paymaster_engine::rules as responses;
+use paymaster_engine::specification::{Places, Specification};
 use paymaster_schemas::{FEE_QUOTE, kinds};
 use serde::Deserialize;
 use std::sync::Arc;

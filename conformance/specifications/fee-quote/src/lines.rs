@@ -1,10 +1,8 @@
 //! The lines of the profile that inconclusive rules wait for.
 
-use crate::target::{context::Context, profile::SmartAccount};
-use paymaster_engine::{
-    knowledge::Knowledge,
-    rules::{MissingLine, Rule},
-};
+use crate::target::{Context, SmartAccount};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::{MissingLine, Rule};
 use paymaster_schemas::Mode;
 
 /// An operation that the target sponsors.

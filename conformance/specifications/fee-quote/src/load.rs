@@ -1,16 +1,12 @@
 //! What a load test sends.
 
-use paymaster_engine::{
-    knowledge::Knowledge,
-    load::{FROM_ANSWER, Handover, LoadTest, Requests, Scenario, ValueForm},
-};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::load::{FROM_ANSWER, Handover, LoadTest, Requests, Scenario, ValueForm};
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
-use crate::{
-    relations::{ABSENT_FEE_TOKEN, MALFORMED_PARAMS, UNSUPPORTED_FEE_TOKEN},
-    target::context::Context,
-};
+use crate::relations::{ABSENT_FEE_TOKEN, MALFORMED_PARAMS, UNSUPPORTED_FEE_TOKEN};
+use crate::target::Context;
 
 pub(crate) static LOAD_TEST: LoadTest = LoadTest {
     scenarios: &[

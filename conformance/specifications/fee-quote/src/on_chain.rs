@@ -1,16 +1,12 @@
 //! The operation that an answer completes, and its simulation on a chain with EntryPoint v0.6.
 
-use crate::{
-    SPECIFICATION,
-    call::CallParts,
-    tables::{FEES, GAS},
-};
+use crate::SPECIFICATION;
+use crate::call::CallParts;
+use crate::tables::{FEES, GAS};
 use alloy_primitives::{Address, Bytes, hex};
-use paymaster_engine::{
-    cases::case::{NodeFacts, NodeStep, Simulate},
-    json::number::amount,
-    message::{answer::Answer, request::ParsedRequest},
-};
+use paymaster_engine::cases::{NodeFacts, NodeStep, Simulate};
+use paymaster_engine::json::amount;
+use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_schemas::Mode;
 use serde_json::json;
 use std::{mem, time::UNIX_EPOCH};

@@ -4,10 +4,8 @@ use paymaster_engine::specification::Page;
 use paymaster_schemas::{Document, Kind, Mode, kinds, resolved};
 use serde_json::Value;
 
-use crate::{
-    tables,
-    target::ordinary::{BOUNDS, SizeLimits},
-};
+use crate::tables;
+use crate::target::{BOUNDS, SizeLimits};
 
 pub(crate) const PAGE: Page = Page {
     introduction: INTRODUCTION,

@@ -5,10 +5,7 @@ use std::sync::Arc;
 use paymaster_engine::{knowledge::Knowledge, specification::ProfilePart};
 use serde_json::{Map, Value, json};
 
-use crate::target::{
-    context::Context,
-    profile::{Accepts, Operations, Profile, TokenLists},
-};
+use crate::target::{Accepts, Context, Operations, Profile, TokenLists};
 
 /// Every part but the empty profile.
 pub(crate) static PARTS: &[ProfilePart] = &[

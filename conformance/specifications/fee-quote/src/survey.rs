@@ -1,26 +1,17 @@
 //! A survey: discovery, and then a few operations and sizes. It shows what a first profile of the target can state.
 
-use crate::{
-    SPECIFICATION, base,
-    call::CallParts,
-    discovery::Discovery,
-    generate::requests::Source,
-    target::context::{Context, Support},
-};
-use paymaster_engine::{
-    cases::{
-        case::Group,
-        plan::{FIRST_ID, single_requests},
-    },
-    first_profile::{self, FirstProfile, ReachedKinds},
-    knowledge::Discover as _,
-    message::{answer::Answer, request::ParsedRequest},
-    session::access::Access,
-};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    mem,
-};
+use crate::call::CallParts;
+use crate::discovery::Discovery;
+use crate::generate::requests::Source;
+use crate::target::{Context, Support};
+use crate::{SPECIFICATION, base};
+use paymaster_engine::cases::{FIRST_ID, Group, single_requests};
+use paymaster_engine::first_profile::{self, FirstProfile, ReachedKinds};
+use paymaster_engine::knowledge::Discover as _;
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::session::Access;
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 
 use paymaster_exchange::Exchange;
 use paymaster_schemas::{Mode, kinds};

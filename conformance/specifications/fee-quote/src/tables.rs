@@ -4,11 +4,9 @@
 //! The schemas accept more, because published clients add and leave out members. A target may refuse requests beyond the tables,
 //! so only requests that keep to them have an expectation.
 
-use crate::{
-    call::CallParts,
-    target::dialect::{Amounts, Dialect},
-};
-use paymaster_engine::message::request::Call;
+use crate::call::CallParts;
+use crate::target::{Amounts, Dialect};
+use paymaster_engine::message::Call;
 use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::{Map, Value};
 

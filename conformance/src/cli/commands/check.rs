@@ -4,22 +4,21 @@
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 
 use indexmap::IndexMap;
-use paymaster_engine::{cases::scope::Scope, knowledge::Knowledge};
+use paymaster_engine::cases::Scope;
+use paymaster_engine::knowledge::Knowledge;
 use paymaster_reference_server::Config;
 use paymaster_schemas::Basis;
-use paymaster_settings::{
-    EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, all_rules, args::RunArgs, embedded::profile_of,
-    settings::setup::QUICK, which,
-};
+use paymaster_settings::args::RunArgs;
+use paymaster_settings::embedded::profile_of;
+use paymaster_settings::settings::QUICK;
+use paymaster_settings::{EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, all_rules, which};
 
-use crate::{
-    cli::{
-        CommandError, args::CheckArgs, block_on, filter, known::KnownFailures, printed, reports::Reports,
-        stop_at_interrupt,
-    },
-    report::{Finished, progress::Progress, text::words::count},
-    run::{self, Cost, Reporters, RunOutcome, Suite},
+use crate::cli::{
+    CheckArgs, CommandError, KnownFailures, Reports, block_on, filter, printed, stop_at_interrupt,
 };
+use crate::report::words::count;
+use crate::report::{Finished, Progress};
+use crate::run::{self, Cost, Reporters, RunOutcome, Suite};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {

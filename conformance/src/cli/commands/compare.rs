@@ -2,25 +2,15 @@
 
 use std::path::Path;
 
-use paymaster_settings::{
-    Environment, RunSetup, Setup,
-    output::{self, document::terminal::Lines, page::Own},
-};
+use paymaster_settings::output;
+use paymaster_settings::output::Own;
+use paymaster_settings::output::document::terminal::Lines;
+use paymaster_settings::{Environment, RunSetup, Setup};
 
-use crate::{
-    cli::{
-        CommandError,
-        args::{ChainArgs, CompareArgs},
-        at, block_on, filter, stop_at_interrupt,
-    },
-    report::{
-        Finished,
-        comparison::compare::{SideNames, compare, document},
-        model::Report,
-        progress::Progress,
-    },
-    run::{self, RunOutcome, Suite},
-};
+use crate::cli::{ChainArgs, CommandError, CompareArgs, at, block_on, filter, stop_at_interrupt};
+use crate::report::comparison::compare::{SideNames, compare, document};
+use crate::report::{Finished, Progress, Report};
+use crate::run::{self, RunOutcome, Suite};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CompareArgs, environment: &Environment) -> Result<u8, CommandError> {

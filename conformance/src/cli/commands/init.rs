@@ -1,22 +1,17 @@
 //! `init`: writes a configuration file. With a URL, what the target shows; without one, a commented file to fill in.
 
-use std::{
-    fs::OpenOptions,
-    io::{ErrorKind, Write},
-    path::{Path, PathBuf},
-};
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
-use crate::{
-    cli::{CommandError, args::InitArgs, at, block_on, printed, stop_at_interrupt},
-    first_profile::{self, Given},
-    run,
-};
+use crate::cli::{CommandError, InitArgs, at, block_on, printed, stop_at_interrupt};
+use crate::first_profile::{self, Given};
+use crate::run;
 use paymaster_engine::{rules::MissingLine, specification::Specification};
+use paymaster_settings::output::{curl, report_file};
+use paymaster_settings::settings::file;
 use paymaster_settings::{
-    DEFAULT_SPECIFICATION, Environment, RunSetup, escape_controls,
-    output::{curl, report_file},
-    settings::file,
-    specification, which,
+    DEFAULT_SPECIFICATION, Environment, RunSetup, escape_controls, specification, which,
 };
 
 /// The commented file for a specification, with every key.

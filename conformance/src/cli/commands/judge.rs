@@ -1,21 +1,13 @@
 //! `judge FILE`: judges recorded exchanges by the rules. Nothing is sent.
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
-    time::Duration,
-};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::Duration;
 
-use crate::{
-    cli::{
-        CommandError,
-        args::JudgeArgs,
-        traffic::{TrafficOptions, TrafficSession},
-    },
-    recorded::{self, RecordedExchange, Recording},
-    report::text::words::count,
-};
+use crate::cli::{CommandError, JudgeArgs, TrafficOptions, TrafficSession};
+use crate::recorded::{self, RecordedExchange, Recording};
+use crate::report::words::count;
 use paymaster_settings::{Environment, ShownTarget};
 
 /// Longest recording that is read, in bytes: it is held in memory.

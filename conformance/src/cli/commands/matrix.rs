@@ -1,17 +1,11 @@
 //! `matrix REPORT...`: one page for several implementations, and a badge for each.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use crate::{
-    cli::{CommandError, args::MatrixArgs, at, printed},
-    report::{
-        comparison::matrix::{self, Column},
-        model::Report,
-    },
-};
+use crate::cli::{CommandError, MatrixArgs, at, printed};
+use crate::report::Report;
+use crate::report::comparison::matrix::{self, Column};
 use paymaster_settings::output::{self, report_file};
 
 /// Runs the command; returns the exit code.

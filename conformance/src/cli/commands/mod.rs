@@ -10,10 +10,7 @@ mod proxy;
 mod replay;
 mod selftest;
 
-use crate::cli::{
-    CommandError,
-    args::{Cli, Command},
-};
+use crate::cli::{Cli, Command, CommandError};
 use paymaster_settings::{Environment, command_line};
 
 /// Runs a command; returns the exit code.

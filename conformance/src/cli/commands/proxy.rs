@@ -4,26 +4,16 @@ use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Instant};
 
 use tokio::{net::TcpListener, sync::mpsc};
 
-use crate::{
-    cli::{
-        CommandError,
-        args::ProxyArgs,
-        block_on, stop_at_interrupt,
-        traffic::{TrafficOptions, TrafficSession},
-    },
-    recorded::OTHER_SPECIFICATION,
-    relay::{self, Limits, RelayedExchange, Upstream},
-};
-use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target};
-use paymaster_engine::{
-    rules::{Violation, fails_the_run},
-    session::{recorded::Skipped, tally::NewlyBroken},
-};
-use paymaster_settings::{
-    Environment, Paint, escape_controls,
-    output::{self, document::Style},
-    settings::setup::trust_notes,
-};
+use crate::cli::{CommandError, ProxyArgs, TrafficOptions, TrafficSession, block_on, stop_at_interrupt};
+use crate::recorded::OTHER_SPECIFICATION;
+use crate::relay::{self, Limits, RelayedExchange, Upstream};
+use paymaster_client::network::{Connector, Proxies, Target};
+use paymaster_engine::rules::{Violation, fails_the_run};
+use paymaster_engine::session::{NewlyBroken, Skipped};
+use paymaster_settings::output;
+use paymaster_settings::output::Style;
+use paymaster_settings::settings::trust_notes;
+use paymaster_settings::{Environment, Paint, escape_controls};
 
 /// How many exchanges may wait to be judged. When they are that many, the relay waits too.
 const QUEUE_LENGTH: usize = 64;

@@ -1,34 +1,24 @@
 //! `replay FILE`: sends the requests of a finding again and judges the answers. With a folder, those of every finding in it.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use paymaster_client::{
-    redact::{REDACTED, Redactor},
-    stop::Stop,
-};
-use paymaster_engine::{
-    cases::{case::Group, protocol::DISCOVERY},
-    rules::fails_the_run,
-    session::recorded::RECORDED,
-};
+use paymaster_client::redact::{REDACTED, Redactor};
+use paymaster_client::stop::Stop;
+use paymaster_engine::cases::{DISCOVERY, Group};
+use paymaster_engine::rules::fails_the_run;
+use paymaster_engine::session::RECORDED;
 use paymaster_settings::{
     EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, ShownTarget, escape_controls, exit, output,
 };
 use tokio::sync::OnceCell;
 
-use crate::{
-    Rule, Violation,
-    cli::{CommandError, args::ReplayArgs, block_on, stop_at_interrupt},
-    report::{
-        Maker,
-        replay_file::{self, EMBEDDED, ReplayDefect, ReplayFile},
-        text::words::count,
-    },
-    run::{self, ReplayOutcome},
-};
+use crate::cli::{CommandError, ReplayArgs, block_on, stop_at_interrupt};
+use crate::report::replay_file;
+use crate::report::words::count;
+use crate::report::{EMBEDDED, Maker, ReplayDefect, ReplayFile};
+use crate::run::{self, ReplayOutcome};
+use crate::{Rule, Violation};
 
 /// Longest reason with its answer that is printed, in characters.
 const LONGEST_ANSWER: usize = 320;

@@ -2,20 +2,18 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::{
-    cli::{CommandError, args::SelftestArgs, block_on, filter, stop_at_interrupt},
-    report::{progress, text::words::count},
-    selftest::{
-        self, Cases, Causes, Deviation, Matrix, NamedDefect, OnChain, PairTrial, ProfilePart, Row, Trials,
-        deviations_on_chain, every_deviation, fault_pairs, run_pairs,
-    },
+use crate::cli::{CommandError, SelftestArgs, block_on, filter, stop_at_interrupt};
+use crate::report::progress;
+use crate::report::words::count;
+use crate::selftest::{
+    self, Cases, Causes, Deviation, Matrix, NamedDefect, OnChain, PairTrial, ProfilePart, Row, Trials,
+    deviations_on_chain, every_deviation, fault_pairs, run_pairs,
 };
-use paymaster_client::{
-    http::transport::{Limits, Transport},
-    network::target::Target,
-    stop::Stop,
-};
-use paymaster_engine::{cases::plan::DEFAULT_CASES, specification::Specification};
+use paymaster_client::http::{Limits, Transport};
+use paymaster_client::network::Target;
+use paymaster_client::stop::Stop;
+use paymaster_engine::cases::DEFAULT_CASES;
+use paymaster_engine::specification::Specification;
 use paymaster_reference_server::Config;
 use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, exit, output};
 

@@ -1,35 +1,25 @@
 //! The list of known failures: reads and updates its file, and reads today's date.
 //! The update adds entries for what failed, and keeps the existing content of the file, comments included.
 
-use std::{
-    io::{self, BufRead, IsTerminal, Write},
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrono::{NaiveDate, Utc};
 use indexmap::IndexSet;
 use paymaster_client::files;
-use paymaster_engine::{
-    diagnosis::finding::{Finding, Key},
-    rules::{Violation, fails_the_run},
-    specification::Specification,
-    verdict::{
-        conclusion::Strictness,
-        known::{KnownFailure, KnownFailureKind, KnownFailureList},
-        summary::Summary,
-    },
-};
-use paymaster_settings::{
-    did_you_mean, escape_controls, exit,
-    output::{self, report_file},
-    settings::file::{ContentsError, parsed},
-};
+use paymaster_engine::diagnosis::{Finding, Key};
+use paymaster_engine::rules::{Violation, fails_the_run};
+use paymaster_engine::specification::Specification;
+use paymaster_engine::verdict::{KnownFailure, KnownFailureKind, KnownFailureList, Strictness, Summary};
+use paymaster_settings::output::{self, report_file};
+use paymaster_settings::settings::{ContentsError, parsed};
+use paymaster_settings::{did_you_mean, escape_controls, exit};
 use serde::Deserialize;
 use toml::{Spanned, value::Datetime};
 use toml_edit::{DocumentMut, Table, value};
 
-use crate::cli::{CommandError, args::KnownArgs, at};
+use crate::cli::{CommandError, KnownArgs, at};
 
 /// The file to update where none is named.
 const DEFAULT_PATH: &str = "known-failing.toml";

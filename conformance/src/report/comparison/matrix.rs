@@ -6,21 +6,12 @@ use indexmap::IndexSet;
 use maud::{Markup, html};
 use paymaster_schemas::{Section, find_clause};
 
-use crate::report::{
-    counts::{Counts, RuleState},
-    document::observed,
-    html::mark,
-    model::Report,
-    text::{sections, words},
-};
-use paymaster_engine::verdict::conclusion::Conclusion;
-use paymaster_settings::{
-    EMBEDDED_WARNING,
-    output::{
-        document::{Block, Head, Style, Table, Text, html, markdown},
-        page::{self, Own, id},
-    },
-};
+use crate::report::counts::{Counts, RuleState};
+use crate::report::{Report, mark, observed, sections, words};
+use paymaster_engine::verdict::Conclusion;
+use paymaster_settings::EMBEDDED_WARNING;
+use paymaster_settings::output::page;
+use paymaster_settings::output::{Block, Head, Own, Style, Table, Text, html, id, markdown};
 
 /// A report and the name of its column.
 pub(crate) struct Column {

@@ -4,11 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::report::{
-    machine::{self, ndjson},
-    model::Report,
-    replay_file,
-};
+use crate::report::machine;
+use crate::report::{Report, ndjson, replay_file};
 use paymaster_client::files;
 
 impl Report {

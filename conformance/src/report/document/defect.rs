@@ -1,17 +1,11 @@
 //! A defect: headline, cause, the rules that it breaks, the smallest request and its answer, the nearest request that does not show it,
 //! and how to repeat it.
 
-use paymaster_settings::output::{
-    document::{Block, Card, Message, Style, Text, html},
-    terminal::cut,
-};
+use paymaster_settings::output::{Block, Card, Message, Style, Text, cut, html};
 
-use crate::report::{
-    counts::RuleState,
-    document::{Extent, WHOLE},
-    model::{Attempt, Defect, Exchanged, Finding, JudgedRule, Report, Request},
-    text::words,
-};
+use crate::report::counts::RuleState;
+use crate::report::document::WHOLE;
+use crate::report::{Attempt, Defect, Exchanged, Extent, Finding, JudgedRule, Report, Request, words};
 
 /// How many rules, and other replay files, of a defect a terminal shows. The rest is counted.
 const MOST: usize = 3;

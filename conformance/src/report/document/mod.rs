@@ -11,26 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::Utc;
 use clap::Args;
 use indexmap::IndexMap;
-use paymaster_engine::verdict::conclusion::{Conclusion, Verdict};
+use paymaster_engine::verdict::{Conclusion, Verdict};
 use paymaster_schemas::{Clause, find_clause};
-use paymaster_settings::{
-    Paint,
-    output::{
-        document::{
-            Block, Document, Head, Style, Table, Text, html,
-            markdown::{self, LONGEST_COMMENT},
-            terminal::Lines,
-        },
-        page::Own,
-    },
-};
+use paymaster_settings::Paint;
+use paymaster_settings::output::document::markdown::{self, LONGEST_COMMENT};
+use paymaster_settings::output::document::terminal::Lines;
+use paymaster_settings::output::{Block, Document, Head, Own, Style, Table, Text, html};
 
-use crate::report::{
-    counts::RuleState,
-    html::rules,
-    model::{JudgedRule, KnownFailure, Report},
-    text::words,
-};
+use crate::report::counts::RuleState;
+use crate::report::{JudgedRule, KnownFailure, Report, rules, words};
 
 /// How much of the report a terminal shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]

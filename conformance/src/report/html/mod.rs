@@ -6,22 +6,14 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use paymaster_schemas::{Basis, Section};
 
-use crate::report::{
-    counts::{Counts, RuleState},
-    document::finding,
-    model::{JudgedRule, Report},
-    text::{sections, words},
-};
-use paymaster_engine::verdict::conclusion::Verdict;
-use paymaster_settings::{
-    escape_controls,
-    output::{
-        document::{Block, Table, Text, html, html::text},
-        page::id,
-    },
-};
+use crate::report::counts::{Counts, RuleState};
+use crate::report::{JudgedRule, Report, finding, sections, words};
+use paymaster_engine::verdict::Verdict;
+use paymaster_settings::escape_controls;
+use paymaster_settings::output::document::html::text;
+use paymaster_settings::output::{Block, Table, Text, html, id};
 
-pub(in crate::report) fn rules(report: &Report) -> Markup {
+pub(crate) fn rules(report: &Report) -> Markup {
     let name = &report.specification.name;
     let mut sections: BTreeMap<Vec<u32>, (&str, Vec<&JudgedRule>)> = BTreeMap::new();
     for rule in &report.rules {

@@ -1,7 +1,8 @@
 //! Annotations of a GitHub workflow: one workflow command for each defect, and the verdict as a notice.
 
-use crate::report::{machine::profile_place::ProfilePlace, model::Report, text::words};
-use paymaster_engine::verdict::conclusion::Conclusion;
+use crate::report::machine::profile_place::ProfilePlace;
+use crate::report::{Report, words};
+use paymaster_engine::verdict::Conclusion;
 use paymaster_settings::escape_controls;
 
 /// GitHub shows that many annotations of one level for a step.

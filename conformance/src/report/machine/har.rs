@@ -1,19 +1,13 @@
 //! HAR 1.2: exchanges in the format that the network panel of a browser opens.
 
-use std::{
-    io::{self, Write},
-    time::SystemTime,
-};
+use std::io::{self, Write};
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use crate::{
-    events::{Event, SentExchange},
-    report::{
-        Maker, ReportLog,
-        machine::{milliseconds, moment},
-        model::{Body, Exchanged, Finding, Header, Report, Response, Tool},
-    },
+use crate::events::{Event, SentExchange};
+use crate::report::{
+    Body, Exchanged, Finding, Header, Maker, Report, ReportLog, Response, Tool, milliseconds, moment,
 };
 
 /// The id of the page that all exchanges belong to; Firefox needs one.

@@ -2,14 +2,8 @@
 
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite, XmlString};
 
-use crate::report::{
-    model::{Defect, Finding, JudgedRule, KnownFailure, Report},
-    text::words,
-};
-use paymaster_engine::verdict::{
-    conclusion::{Conclusion, Verdict},
-    known::EntryState,
-};
+use crate::report::{Defect, Finding, JudgedRule, KnownFailure, Report, words};
+use paymaster_engine::verdict::{Conclusion, EntryState, Verdict};
 use paymaster_settings::escape_controls;
 
 /// The report as XML.

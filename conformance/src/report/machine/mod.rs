@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::Value;
 
-use crate::report::model::Report;
+use crate::report::Report;
 
 pub(crate) mod github;
 pub(crate) mod har;

@@ -1,21 +1,13 @@
 //! The event log: one JSON object for each event, one a line, in the order of the events.
 
-use std::{
-    io::{self, Write},
-    time::SystemTime,
-};
+use std::io::{self, Write};
+use std::time::SystemTime;
 
-use paymaster_engine::verdict::conclusion::Verdict;
+use paymaster_engine::verdict::Verdict;
 use serde_json::{Value, json};
 
-use crate::{
-    events::{Event, SentExchange},
-    report::{
-        Maker, ReportLog,
-        machine::{milliseconds, moment},
-        model::{Body, Finding, Report, Tool},
-    },
-};
+use crate::events::{Event, SentExchange};
+use crate::report::{Body, Finding, Maker, Report, ReportLog, Tool, milliseconds, moment};
 
 /// The format of the log, named in its first line.
 pub(crate) const FORMAT: &str = "paymaster-events/v1";

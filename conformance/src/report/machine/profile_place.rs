@@ -1,10 +1,8 @@
 //! The place in the user's repository that a finding is about: a line of the profile.
 
 use alloy_primitives::Address;
-use paymaster_engine::{
-    diagnosis::{cause::Cause, finding::Finding},
-    specification::Places,
-};
+use paymaster_engine::diagnosis::{Cause, Finding};
+use paymaster_engine::specification::Places;
 use paymaster_settings::ProfileFile;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;

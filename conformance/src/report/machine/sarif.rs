@@ -2,14 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::report::{
-    counts::RuleState,
-    machine::profile_place,
-    model::{Finding, JudgedRule, Report},
-    text::{sections, words},
-};
-use paymaster_engine::{diagnosis::finding::without_indices, verdict::conclusion::Conclusion};
-use paymaster_settings::{escape_controls, output::terminal::cut};
+use crate::report::counts::RuleState;
+use crate::report::{Finding, JudgedRule, Report, profile_place, sections, words};
+use paymaster_engine::diagnosis::without_indices;
+use paymaster_engine::verdict::Conclusion;
+use paymaster_settings::escape_controls;
+use paymaster_settings::output::cut;
 
 /// The longest value in a message, in characters.
 const LONGEST_VALUE: usize = 120;

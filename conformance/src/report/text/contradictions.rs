@@ -1,20 +1,13 @@
 //! Where profile and target contradict each other: what the profile states and on which line, and what the target does instead.
 
-use paymaster_engine::{
-    diagnosis::finding::Finding,
-    knowledge::Statement,
-    verdict::{conclusion::Conclusion, summary::Contradiction},
-};
-use paymaster_settings::{
-    escape_controls,
-    output::{
-        document::{Style, Text},
-        terminal::cut,
-    },
-};
+use paymaster_engine::diagnosis::Finding;
+use paymaster_engine::knowledge::Statement;
+use paymaster_engine::verdict::{Conclusion, Contradiction};
+use paymaster_settings::escape_controls;
+use paymaster_settings::output::{Style, Text, cut};
 use serde_json::Value;
 
-use crate::report::{Finished, model::Report, text::words};
+use crate::report::{Finished, Report, words};
 
 /// The longest answer that is shown, in characters.
 const LONGEST_ANSWER: usize = 300;

@@ -2,21 +2,15 @@
 
 use std::{cmp::Reverse, time::Duration};
 
-use crate::report::{
-    Finished,
-    counts::RuleState,
-    model::{Finding, Report},
-};
+use crate::report::counts::RuleState;
+use crate::report::{Finding, Finished, Report};
 use paymaster_client::redact::Redactor;
-use paymaster_engine::{
-    specification::Specification,
-    verdict::{
-        conclusion::Conclusion,
-        known::{EntryOutcome, EntryState, KnownFailureKind},
-        summary::{Reached, Refusal, most_awaited},
-    },
+use paymaster_engine::specification::Specification;
+use paymaster_engine::verdict::{
+    Conclusion, EntryOutcome, EntryState, KnownFailureKind, Reached, Refusal, most_awaited,
 };
-use paymaster_settings::{escape_controls, output::terminal::cut};
+use paymaster_settings::escape_controls;
+use paymaster_settings::output::cut;
 
 pub(crate) use paymaster_engine::rules::count;
 

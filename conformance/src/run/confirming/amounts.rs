@@ -1,22 +1,14 @@
 //! Causes that only the requests of a whole run show: how many tokens a request names, how many bytes it has, or that its operation is one to
 //! refuse.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use paymaster_engine::{
-    diagnosis::{
-        cause::{Amount, Bounds, Cause},
-        finding::{Finding, Sought},
-        outcomes::RequestPlace,
-    },
-    knowledge::Knowledge,
-    rules::Check,
-    session::Session,
-    specification::Counted,
-};
+use paymaster_engine::diagnosis::{Amount, Bounds, Cause, Finding, RequestPlace, Sought};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::Check;
+use paymaster_engine::session::Session;
+use paymaster_engine::specification::Counted;
 use paymaster_settings::Settings;
 use serde_json::Value;
 

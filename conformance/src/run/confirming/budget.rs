@@ -1,14 +1,12 @@
 //! The budgets of looking closer at findings: of requests for one, of time without an answer for all.
 
-use std::{
-    sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use paymaster_engine::cases::case::Group;
+use paymaster_engine::cases::Group;
 use paymaster_exchange::{Exchange, Failure};
 
-use crate::run::sending::liveness::Patience;
+use crate::run::sending::Patience;
 
 /// How many findings of a run are shrunk. The others are only sent again.
 pub(super) const SHRUNK_PER_RUN: usize = 40;

@@ -1,38 +1,25 @@
 //! Looks for the causes of all findings of a run, one after the other: a cause that is known already is tried first.
 
-use std::{
-    cmp::Reverse,
-    sync::atomic::{AtomicU32, Ordering},
-    time::Duration,
-};
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::run::{
-    Suite,
-    confirming::{
-        amounts::add_amounts,
-        budget::{SHRUNK_PER_RUN, WaitingBudget},
-        check::{self, Contradiction},
-        confirm::confirm,
-        diagnose::{Diagnosis, Material, Search},
-        resend::{Reproduction, Resender},
-    },
-    planning::drawn::{drawn_calls, with_other_versions},
-    replay::renewed,
-    sending::sender::Sender,
+use crate::run::Suite;
+use crate::run::confirming::check;
+use crate::run::confirming::{
+    Contradiction, Diagnosis, Material, Reproduction, Resender, SHRUNK_PER_RUN, Search, WaitingBudget,
+    add_amounts, confirm,
 };
-use paymaster_engine::{
-    cases::protocol::keeps_idle,
-    diagnosis::{
-        cause::Cause,
-        difference::Difference,
-        finding::{Finding, Key, Sought, without_indices},
-    },
-    rules::{Check, Rule},
-    session::{Session, recheck::Outcome, tally::FirstViolation},
-};
+use crate::run::planning::{drawn_calls, with_other_versions};
+use crate::run::replay::renewed;
+use crate::run::sending::Sender;
+use paymaster_engine::cases::keeps_idle;
+use paymaster_engine::diagnosis::{Cause, Difference, Finding, Key, Sought, without_indices};
+use paymaster_engine::rules::{Check, Rule};
+use paymaster_engine::session::{FirstViolation, Outcome, Session};
 use paymaster_settings::Settings;
 
 /// How many requests the search for one cause may send, as a multiple of those of shrinking.

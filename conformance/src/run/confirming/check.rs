@@ -3,39 +3,26 @@
 
 mod trial;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 use trial::Trial;
 
-use crate::run::{
-    Suite,
-    confirming::{
-        budget::{RequestBudget, WaitingBudget},
-        diagnose::{
-            circumstances::with_members,
-            members::{Subject, is_comparable, is_owed_as_much},
-        },
-        resend::{Reproduction, Resender},
-    },
-    sending::sender::Sender,
+use crate::run::Suite;
+use crate::run::confirming::diagnose::circumstances::with_members;
+use crate::run::confirming::diagnose::members::{Subject, is_comparable, is_owed_as_much};
+use crate::run::confirming::{Reproduction, RequestBudget, Resender, WaitingBudget};
+use crate::run::sending::Sender;
+use paymaster_engine::cases::{Group, Role};
+use paymaster_engine::diagnosis::{
+    AnswerKind, Cause, CauseKind, Difference, Finding, RequestOutcome, RequestPlace, WrongAnswers,
+    is_about_the_kind,
 };
-use paymaster_engine::{
-    cases::case::{Group, Role},
-    diagnosis::{
-        cause::{Cause, CauseKind, WrongAnswers, is_about_the_kind},
-        difference::Difference,
-        finding::Finding,
-        outcomes::{AnswerKind, RequestOutcome, RequestPlace},
-    },
-    knowledge::Knowledge,
-    message::answer::Answer,
-    rules::Check,
-    session::Session,
-};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::Answer;
+use paymaster_engine::rules::Check;
+use paymaster_engine::session::Session;
 use paymaster_settings::Settings;
 
 /// How many requests for which the rule held are read, and how many of them are kept: not every one can be sent alone, or is comparable.

@@ -4,23 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::task::JoinSet;
 
-use crate::run::{
-    Suite,
-    confirming::{
-        budget::{RequestBudget, SHRUNK_PER_RUN, WaitingBudget},
-        causes,
-        resend::{Reproduction, Resender},
-        shrink::{Shrinker, Shrunk},
-    },
-    sending::sender::Sender,
+use crate::run::Suite;
+use crate::run::confirming::{
+    Reproduction, RequestBudget, Resender, SHRUNK_PER_RUN, Shrinker, Shrunk, WaitingBudget, causes,
 };
+use crate::run::sending::Sender;
 use paymaster_client::stop::Reason;
-use paymaster_engine::{
-    cases::protocol::keeps_idle,
-    diagnosis::finding::{Attempt, Finding, Key},
-    knowledge::Knowledge,
-    session::{Session, tally::FirstViolation},
-};
+use paymaster_engine::cases::keeps_idle;
+use paymaster_engine::diagnosis::{Attempt, Finding, Key};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::session::{FirstViolation, Session};
 use paymaster_exchange::Exchange;
 use paymaster_settings::Settings;
 

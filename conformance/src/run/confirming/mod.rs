@@ -9,3 +9,7 @@ pub(crate) mod confirm;
 mod diagnose;
 mod resend;
 pub(crate) mod shrink;
+
+use amounts::add_amounts;
+use check::Contradiction;
+pub(crate) use {budget::*, confirm::*, diagnose::*, resend::*, shrink::*};

@@ -1,16 +1,12 @@
 //! Sends the group of a finding again, or a changed one, and judges it by the rule of the finding.
 
-use crate::run::{
-    confirming::budget::WaitingBudget,
-    sending::{delivery::DeliveryError, sender::Sender},
-};
-use paymaster_engine::{
-    cases::case::{Group, Order},
-    diagnosis::finding::Key,
-    knowledge::Knowledge,
-    rules::{Rule, Violation},
-    session::recheck::{Outcome, Recheck},
-};
+use crate::run::confirming::WaitingBudget;
+use crate::run::sending::{DeliveryError, Sender};
+use paymaster_engine::cases::{Group, Order};
+use paymaster_engine::diagnosis::Key;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::{Rule, Violation};
+use paymaster_engine::session::{Outcome, Recheck};
 use paymaster_exchange::Exchange;
 
 /// A group that shows a violation, with the exchanges that showed it.

@@ -1,20 +1,15 @@
 //! Shrinking: looks for a smaller group of requests that shows the same violation and belongs to the same relation.
 
-use paymaster_engine::{
-    cases::case::{Group, Member, Role},
-    generate::simpler,
-    knowledge::Knowledge,
-    message::request::ParsedRequest,
-    rules::Check,
-    session::recheck::Outcome,
-};
+use paymaster_engine::cases::{Group, Member, Role};
+use paymaster_engine::generate::simpler;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::ParsedRequest;
+use paymaster_engine::rules::Check;
+use paymaster_engine::session::Outcome;
 use serde_json::Value;
 
-use crate::run::confirming::{
-    budget::RequestBudget,
-    diagnose::circumstances::with_members,
-    resend::{Reproduction, Resender},
-};
+use crate::run::confirming::diagnose::circumstances::with_members;
+use crate::run::confirming::{Reproduction, RequestBudget, Resender};
 
 /// The result of shrinking.
 pub(crate) struct Shrunk {

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use paymaster_engine::{
-    cases::{case::Group, plan::Plan},
-    knowledge::Knowledge,
-};
+use paymaster_engine::cases::{Group, Plan};
+use paymaster_engine::knowledge::Knowledge;
 use serde_json::Value;
 
 /// Ordinary calls of every kind, as a plan with so many cases has them. With another seed than that of the run, they are not the calls of

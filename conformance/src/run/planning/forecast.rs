@@ -4,14 +4,14 @@
 use std::{sync::Arc, time::Duration};
 
 use paymaster_client::pace::Pace;
-use paymaster_engine::{cases::plan::DEFAULT_CASES, knowledge::Knowledge};
-use paymaster_settings::{Settings, settings::setup::QUICK};
+use paymaster_engine::cases::DEFAULT_CASES;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_settings::Settings;
+use paymaster_settings::settings::QUICK;
 use tokio::time::Instant;
 
-use crate::{
-    estimate::{Estimate, rounded_up},
-    run::Suite,
-};
+use crate::estimate::{Estimate, rounded_up};
+use crate::run::Suite;
 
 /// A new estimate is reported when the time between requests is this many times the reported one.
 const SLOWER: u32 = 2;

@@ -6,11 +6,10 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use paymaster_engine::{cases::case::Group, cases::scope::Scope, knowledge::Knowledge};
-use tokio::{
-    sync::{Mutex as AsyncMutex, mpsc},
-    task::JoinHandle,
-};
+use paymaster_engine::cases::{Group, Scope};
+use paymaster_engine::knowledge::Knowledge;
+use tokio::sync::{Mutex as AsyncMutex, mpsc};
+use tokio::task::JoinHandle;
 
 use crate::run::Suite;
 

@@ -3,3 +3,5 @@
 pub(crate) mod drawn;
 pub(crate) mod forecast;
 pub(crate) mod group_queue;
+
+pub(crate) use {drawn::*, forecast::*, group_queue::*};

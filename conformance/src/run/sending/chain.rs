@@ -5,8 +5,8 @@ use std::sync::Arc;
 use alloy_primitives::Address;
 use serde_json::{Value, json};
 
-use paymaster_client::http::transport::{PooledConnection, Transport};
-use paymaster_engine::cases::case::{NodeFacts, NodeStep, SimulationOf};
+use paymaster_client::http::{PooledConnection, Transport};
+use paymaster_engine::cases::{NodeFacts, NodeStep, SimulationOf};
 use paymaster_exchange::{Body, Exchange, Simulation};
 
 /// A node of a chain. Clones share one node.

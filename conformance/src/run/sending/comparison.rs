@@ -2,23 +2,19 @@
 //! depend on what the request means. Where every request with one value gets it, and its neighbours without that value do not, it is the
 //! service's answer, and judged.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+use std::sync::Arc;
 
-use paymaster_engine::{
-    knowledge::Knowledge,
-    message::{answer::Answer, request::ParsedRequest},
-    rules::is_of_gateway,
-    session::unserved::without_values,
-    specification::DecidingValues,
-};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::rules::is_of_gateway;
+use paymaster_engine::session::without_values;
+use paymaster_engine::specification::DecidingValues;
 use paymaster_exchange::{Body, Exchange, RefusedValue};
 use paymaster_schemas::Kind;
 
-use crate::run::sending::{excuse::Excuse, own_words::OwnWords};
+use crate::run::sending::{Excuse, OwnWords};
 
 /// From fewer different requests with a value, nothing is concluded.
 const FEWEST: usize = 3;

@@ -19,26 +19,19 @@
 //! Some targets refuse connections while too many others are open. Where a connection was refused or closed without an answer, and the group
 //! is answered alone, connections are opened one after the other and kept: the number that the target takes is the new limit.
 
-use std::{
-    collections::BTreeMap,
-    fmt, mem,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use std::{fmt, mem};
 
-use paymaster_client::{
-    stop::Reason,
-    throttling::{Retries, ThrottleDecision},
-};
+use paymaster_client::stop::Reason;
+use paymaster_client::throttling::{Retries, ThrottleDecision};
 use paymaster_engine::{rules::count, spending::SpendingLimits};
 use paymaster_exchange::{Body, Exchange, Failure, KEPT, Response};
 
 use crate::run::sending::{
-    comparison::Comparison,
-    excuse::{Excuse, Limit, errors},
-    liveness::{Liveness, NextStep, Served, is_answered, served},
-    own_words::{is_of_the_request, words_of},
-    sender::Notice,
+    Comparison, Excuse, Limit, Liveness, NextStep, Notice, Served, errors, is_answered, is_of_the_request,
+    served, words_of,
 };
 
 /// How many times connecting is tried for one request.

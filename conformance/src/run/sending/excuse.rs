@@ -2,11 +2,11 @@
 //! how many it takes in a time, or be out of service behind its gateway. All of that is lawful, so it breaks no rule.
 
 use paymaster_client::throttling;
-use paymaster_engine::message::answer::{Answer, error_of};
+use paymaster_engine::message::{Answer, error_of};
 use paymaster_exchange::{Exchange, Failure};
 use serde_json::Value;
 
-use crate::run::sending::own_words::OwnWords;
+use crate::run::sending::OwnWords;
 
 /// What in an exchange may have another reason than its request. The default is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

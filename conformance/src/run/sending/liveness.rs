@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use paymaster_engine::message::answer::Answer;
+use paymaster_engine::message::Answer;
 use paymaster_exchange::{Body, Exchange, Failure};
 
 /// After this many unanswered exchanges in a row at the start of a run, the target counts as unreachable.

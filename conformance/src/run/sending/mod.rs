@@ -12,3 +12,9 @@ mod slots;
 pub(crate) mod sponsorships;
 #[cfg(test)]
 mod tests;
+
+use excuse::{Excuse, Limit, errors};
+use slots::Slots;
+pub(crate) use {
+    chain::*, comparison::*, delivery::*, liveness::*, own_words::*, sender::*, sponsorships::*,
+};

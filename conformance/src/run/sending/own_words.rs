@@ -1,12 +1,10 @@
 //! Limits that a target states in words of its own, on requests in a time or in flight. An error is such a limit if copies of a request that
 //! was served before get it when many of them are sent at the same time, and no longer when one is sent alone.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use paymaster_engine::session::unserved::without_values;
+use paymaster_engine::session::without_values;
 use serde_json::Value;
 
 /// How many requests that were served before are sent first, one after the other, where the request with the error gets it again. It is then

@@ -1,47 +1,28 @@
 //! Sends the requests of a group and collects the answers, in the order that the group needs and at a pace that the target accepts.
 
-use std::{
-    mem,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
-    },
-    time::{Duration, SystemTime},
-};
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
-use paymaster_client::{
-    http::transport::{PooledConnection, Transport},
-    memory::{MemoryLimit, MemoryPermit},
-    network::connector::Protocol,
-    pace::Pace,
-    stop::Stop,
-};
-use paymaster_engine::{
-    cases::{
-        case::{Group, Member, Order, Role},
-        protocol::keeps_idle,
-    },
-    message::{answer::Answer, request::ParsedRequest},
-    specification::Specification,
-};
+use paymaster_client::http::{PooledConnection, Transport};
+use paymaster_client::memory::{MemoryLimit, MemoryPermit};
+use paymaster_client::network::Protocol;
+use paymaster_client::pace::Pace;
+use paymaster_client::stop::Stop;
+use paymaster_engine::cases::{Group, Member, Order, Role, keeps_idle};
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::specification::Specification;
 use paymaster_exchange::{Body, Exchange, Failure, Stage};
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::{
-    events::SentExchange,
-    run::sending::{
-        chain::Chain,
-        delivery::{
-            Attempts, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Sending, Step, TargetState,
-        },
-        excuse::errors,
-        liveness::{self, Patience, Served},
-        own_words::{WordsCheck, WordsStep},
-        slots::Slots,
-        sponsorships::Sponsorships,
-    },
+use crate::events::SentExchange;
+use crate::run::sending::liveness;
+use crate::run::sending::{
+    Attempts, Chain, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Patience, Sending, Served,
+    Slots, Sponsorships, Step, TargetState, WordsCheck, WordsStep, errors,
 };
 
 /// What the sender reports while it sends.

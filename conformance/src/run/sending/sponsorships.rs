@@ -1,23 +1,16 @@
 //! What a run has asked its target to pay for, the limits on it, and whether the target stopped paying.
 
-use std::{
-    collections::HashMap,
-    hash::{DefaultHasher, Hash, Hasher},
-    iter,
-    sync::Arc,
-    time::SystemTime,
-};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::iter;
+use std::sync::Arc;
+use std::time::SystemTime;
 
-use paymaster_engine::{
-    cases::case::Group,
-    knowledge::{Expectation, Knowledge, Requirement},
-    message::{
-        answer::{Answer, result_of},
-        request::{Call, ParsedRequest},
-    },
-    specification::Specification,
-    spending::{Spending, SpendingLimits, Wei},
-};
+use paymaster_engine::cases::Group;
+use paymaster_engine::knowledge::{Expectation, Knowledge, Requirement};
+use paymaster_engine::message::{Answer, Call, ParsedRequest, result_of};
+use paymaster_engine::specification::Specification;
+use paymaster_engine::spending::{Spending, SpendingLimits, Wei};
 use paymaster_exchange::Exchange;
 use paymaster_settings::Settings;
 use serde_json::Value;

@@ -2,10 +2,8 @@
 //! generator. The process is this program with a hidden subcommand. It ends when its standard input is closed, and therefore with
 //! the load generator.
 
-use std::{
-    io::{self, BufRead, BufReader, Write},
-    process::{Child, Command, Stdio},
-};
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
 
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
 

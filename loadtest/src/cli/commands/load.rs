@@ -2,28 +2,23 @@
 
 use paymaster_engine::specification::Specification;
 use paymaster_reference_server::Config;
-use paymaster_settings::{
-    RunSetup,
-    embedded::profile_of,
-    exit as codes,
-    output::{self as out, curl::CurlCommand},
-    process::CommandError,
-    settings::file::LoadTable,
-    settings::setup::SetupError,
-    which,
-};
+use paymaster_settings::embedded::profile_of;
+use paymaster_settings::output as out;
+use paymaster_settings::output::CurlCommand;
+use paymaster_settings::process::CommandError;
+use paymaster_settings::settings::{LoadTable, SetupError};
+use paymaster_settings::{RunSetup, exit as codes, which};
 
 use super::{embedded::Embedded, reports::publish};
-use crate::{
-    cli::{args::LoadArgs, command_line, interrupts, runtime},
-    metrics::LiveFigures,
-    report::RequestedReport,
-    results::{Change, RunComparison, RunSummary, RunVerdict},
-    run::{self, RunOptions},
-};
+use crate::cli::args::LoadArgs;
+use crate::cli::{command_line, interrupts, runtime};
+use crate::metrics::LiveFigures;
+use crate::report::RequestedReport;
+use crate::results::{Change, RunComparison, RunSummary, RunVerdict};
+use crate::run::{self, RunOptions};
 
 /// Executes a load test and writes its reports.
-pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
+pub(crate) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
     // An earlier report that cannot be read is an error before anything is sent.
     let earlier = args.options.compare.as_deref().map(RunSummary::read).transpose()?;

@@ -6,18 +6,14 @@ use paymaster_settings::{Environment, exit as codes, output as out, process::Com
 
 use paymaster_client::files as input;
 
-use crate::{
-    cli::{
-        args::{CompareArgs, MergeArgs},
-        command_line,
-    },
-    report::{self, ReportError, RequestedReport},
-    results::{self, Change, RunComparison, RunSummary},
-};
+use crate::cli::args::{CompareArgs, MergeArgs};
+use crate::cli::command_line;
+use crate::report::{self, ReportError, RequestedReport};
+use crate::results::{self, Change, RunComparison, RunSummary};
 
 /// Prints the report and writes the report files. An error of one file does not stop the others. Returns whether all succeeded. Where a
 /// report goes to standard output, the one for people goes to standard error.
-pub(in crate::cli) fn publish(
+pub(crate) fn publish(
     summary: &RunSummary,
     comparison: Option<&RunComparison>,
     reports: &[RequestedReport],
@@ -40,7 +36,7 @@ pub(in crate::cli) fn publish(
 }
 
 /// `merge`: merges several reports and judges them as one run.
-pub(in crate::cli) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
+pub(crate) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
     if args.check {
         return Ok(codes::CONFORMS);
@@ -62,7 +58,7 @@ pub(in crate::cli) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
 }
 
 /// `compare`: compares two reports.
-pub(in crate::cli) fn compare(args: &CompareArgs) -> Result<u8, CommandError> {
+pub(crate) fn compare(args: &CompareArgs) -> Result<u8, CommandError> {
     let (before, after) = (RunSummary::read(&args.before)?, RunSummary::read(&args.after)?);
     let name = args.before.display().to_string();
     let comparison = RunComparison::of(&name, &before, &after, args.tolerance.share)?;

@@ -4,20 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use paymaster_engine::specification::Specification;
-use paymaster_settings::{
-    DEFAULT_SPECIFICATION, exit as codes,
-    output::{self as out, report_file},
-    process::CommandError,
-    specification, which,
-};
+use paymaster_settings::output::{self as out, report_file};
+use paymaster_settings::process::CommandError;
+use paymaster_settings::{DEFAULT_SPECIFICATION, exit as codes, specification, which};
 
-use crate::{
-    cli::{MetricsArgs, command_line, interrupts, runtime},
-    metrics::LiveFigures,
-    report::RequestedReport,
-    scenarios::parse_weight,
-    worker::{self, WorkerOptions, locustfile},
-};
+use crate::cli::{MetricsArgs, command_line, interrupts, runtime};
+use crate::metrics::LiveFigures;
+use crate::report::RequestedReport;
+use crate::scenarios::parse_weight;
+use crate::worker::{self, WorkerOptions, locustfile};
 
 /// The arguments of `worker`: where the master is, and what is sent to whom. Users, their number and the rate are those of the master.
 #[derive(Debug, Args)]
@@ -50,7 +45,7 @@ pub(crate) struct LocustfileArgs {
 }
 
 /// `worker`: serves a master.
-pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
+pub(crate) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
     let (run_args, url) = (args.options.sending.of_run(), args.url.as_deref());
     let runtime = runtime()?;
@@ -74,7 +69,7 @@ pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
 }
 
 /// `locustfile`: writes the locustfile of the master.
-pub(in crate::cli) fn locustfile(args: &LocustfileArgs) -> Result<u8, CommandError> {
+pub(crate) fn locustfile(args: &LocustfileArgs) -> Result<u8, CommandError> {
     let named = args.spec.as_deref().map_or(Ok(DEFAULT_SPECIFICATION), specification);
     let text = locustfile::render(named?, &args.weights.iter().cloned().collect())?;
     match &args.output {

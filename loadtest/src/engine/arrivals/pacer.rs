@@ -1,19 +1,16 @@
 //! Adds a permit for every iteration when it is due. It is a thread, because the timers of tokio have a resolution of 1 ms and a
 //! sleeping thread wakes up within about 0.1 ms.
 
-use std::{
-    ops::Range,
-    sync::{Arc, atomic::Ordering},
-    thread,
-    time::{Duration, Instant},
-};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::engine::{
-    state::{Pacing, RunState},
-    users::iteration::LATE,
-};
+use crate::engine::state::{Pacing, RunState};
+use crate::engine::users::iteration::LATE;
 
 /// The longest sleep between two checks whether the run is over.
 const LONGEST_SLEEP: Duration = Duration::from_millis(20);
@@ -33,7 +30,7 @@ impl LatePermits {
     }
 
     /// Whether an iteration that was due at `due` and begins `now` waited longer for its permit than for a user.
-    pub(in crate::engine) fn delayed(&self, iteration: u64, due: Instant, now: Instant) -> bool {
+    pub(crate) fn delayed(&self, iteration: u64, due: Instant, now: Instant) -> bool {
         let known = self.0.lock();
         known.as_ref().is_some_and(|(of, _, added)| {
             of.contains(&iteration)

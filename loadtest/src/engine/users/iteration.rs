@@ -1,22 +1,20 @@
 //! Iterations: one iteration sends the requests of one sequence. In the open model an iteration is an arrival of the schedule.
 
-use std::{
-    sync::atomic::Ordering,
-    time::{Duration, Instant},
-};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use crate::engine::state::{EndReason, Pacing, RunState};
 
 /// An arrival that begins later than this after its time is late.
-pub(in crate::engine) const LATE: Duration = Duration::from_millis(1);
+pub(crate) const LATE: Duration = Duration::from_millis(1);
 
 /// An iteration that a user has taken.
 #[derive(Clone, Copy)]
-pub(in crate::engine) struct Iteration {
+pub(crate) struct Iteration {
     /// Its number, from 0.
-    pub(in crate::engine) number: u64,
+    pub(crate) number: u64,
     /// When it is due; `None` in the closed model.
-    pub(in crate::engine) due: Option<Instant>,
+    pub(crate) due: Option<Instant>,
     /// Whether a user was waiting when its permit was added.
     awaited: bool,
 }
@@ -28,7 +26,7 @@ impl Iteration {
     }
 
     /// Whether it is an arrival that is not sent because the target requested a pause. It is counted as such.
-    pub(in crate::engine) fn is_held_back(&self, run: &RunState, user: usize) -> bool {
+    pub(crate) fn is_held_back(&self, run: &RunState, user: usize) -> bool {
         let held_back = self.due.is_some() && run.paused().is_some();
         if held_back && self.is_measured(run) {
             let arrivals = &mut run.figures_of(user).arrivals;
@@ -39,7 +37,7 @@ impl Iteration {
     }
 
     /// Counts the arrival. Call it when its first request is sent.
-    pub(in crate::engine) fn start(&self, run: &RunState, user: usize, now: Instant) -> StartedIteration {
+    pub(crate) fn start(&self, run: &RunState, user: usize, now: Instant) -> StartedIteration {
         let late = self.due.is_some_and(|due| now.saturating_duration_since(due) > LATE);
         let measured = self.is_measured(run);
         if measured {
@@ -55,17 +53,17 @@ impl Iteration {
 }
 
 /// An iteration whose requests are being sent.
-pub(in crate::engine) struct StartedIteration {
+pub(crate) struct StartedIteration {
     at: Duration,
     late: bool,
     measured: bool,
     /// Whether every request so far was answered.
-    pub(in crate::engine) answered: bool,
+    pub(crate) answered: bool,
 }
 
 impl StartedIteration {
     /// Counts the arrival as served if every request was answered. Call it after the last request.
-    pub(in crate::engine) fn finish(&self, run: &RunState, user: usize) {
+    pub(crate) fn finish(&self, run: &RunState, user: usize) {
         if self.measured && self.answered {
             let arrivals = &mut run.figures_of(user).arrivals;
             arrivals.serve(self.at.as_secs_f64(), self.late);
@@ -74,7 +72,7 @@ impl StartedIteration {
 }
 
 /// Waits for the next iteration. `None` if there is none before `until`, or if the run ends.
-pub(in crate::engine) async fn next(run: &RunState, now: Instant, until: Instant) -> Option<Iteration> {
+pub(crate) async fn next(run: &RunState, now: Instant, until: Instant) -> Option<Iteration> {
     if run.is_over() {
         return None;
     }

@@ -4,13 +4,9 @@
 //! by a telnet or WebSocket port only, and keeps its settings and its end for the whole process, while a worker has one run after
 //! the other. So each user of a worker is a task that does what a user of goose does (`user::work_slice`).
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 use tokio::task::JoinSet;
@@ -97,7 +93,7 @@ impl Lane {
     }
 
     /// The mix, and the number of the next sequence in it. `iteration` is the number of the iteration that sends it.
-    pub(in crate::engine) fn take(&self, iteration: u64) -> (Arc<Mix>, u64) {
+    pub(crate) fn take(&self, iteration: u64) -> (Arc<Mix>, u64) {
         let mix = Arc::clone(&self.mix.read());
         let number = self.taken.as_ref();
         (mix, number.map_or(iteration, |taken| taken.fetch_add(1, Ordering::Relaxed)))

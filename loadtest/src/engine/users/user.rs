@@ -2,25 +2,20 @@
 //!
 //! goose can stop a user between two transactions only. So a transaction is a slice of a user's time, not one exchange.
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::{Duration, Instant, SystemTime},
-};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime};
 
 use goose::goose::{GooseUser, TransactionResult};
-use paymaster_client::{
-    lean::{LeanConnection, Reply},
-    throttling::stated_pause,
-};
+use paymaster_client::lean::{LeanConnection, Reply};
+use paymaster_client::throttling::stated_pause;
 use paymaster_engine::rules::Violation;
 use paymaster_exchange::{Exchange, Failure};
 
 use super::iteration::{self, Iteration};
-use crate::{
-    engine::{EndReason, Lane, Pacing, RunState},
-    figures::{self, Example, LONGEST_BODY, Outcome, Sample, WrongKey},
-    judging::{self, Assessment, SentRequest},
-};
+use crate::engine::{EndReason, Lane, Pacing, RunState};
+use crate::figures::{self, Example, LONGEST_BODY, Outcome, Sample, WrongKey};
+use crate::judging::{self, Assessment, SentRequest};
 
 /// How long a user works before goose may stop it.
 const SLICE: Duration = Duration::from_millis(100);
@@ -62,11 +57,7 @@ impl BackOff {
 }
 
 /// Starts iterations of a user of goose until the end of a slice.
-pub(in crate::engine) async fn work(
-    run: Arc<RunState>,
-    user: &mut GooseUser,
-    is_reported: bool,
-) -> TransactionResult {
+pub(crate) async fn work(run: Arc<RunState>, user: &mut GooseUser, is_reported: bool) -> TransactionResult {
     let index = user.weighted_users_index;
     let mut state = take_state(&run, index).unwrap_or_else(|| {
         run.users.change(&run.clock, |users| users + 1);
@@ -80,7 +71,7 @@ pub(in crate::engine) async fn work(
 }
 
 /// Who sends the requests of an iteration.
-pub(in crate::engine) struct Sender<'a> {
+pub(crate) struct Sender<'a> {
     /// The number of the user.
     pub(super) index: usize,
     /// What the user sends; none for the mix of the run.
@@ -90,7 +81,7 @@ pub(in crate::engine) struct Sender<'a> {
 }
 
 /// Starts iterations until the end of a slice.
-pub(in crate::engine) async fn work_slice(run: &RunState, state: &mut UserState, mut sender: Sender<'_>) {
+pub(crate) async fn work_slice(run: &RunState, state: &mut UserState, mut sender: Sender<'_>) {
     let mut now = Instant::now();
     let until = now + SLICE;
     loop {
@@ -118,7 +109,7 @@ pub(in crate::engine) async fn work_slice(run: &RunState, state: &mut UserState,
 }
 
 /// Closes the connection of a user that goose has stopped.
-pub(in crate::engine) fn leave(run: &RunState, user: &GooseUser) {
+pub(crate) fn leave(run: &RunState, user: &GooseUser) {
     if take_state(run, user.weighted_users_index).is_some() {
         run.users.change(&run.clock, |users| users.saturating_sub(1));
     }

@@ -3,14 +3,10 @@
 use std::{error::Error, time::Duration};
 
 use bytes::BytesMut;
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{
-        TcpStream,
-        tcp::{OwnedReadHalf, OwnedWriteHalf},
-    },
-    time::timeout,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::time::timeout;
 
 use super::zmtp::{self, Frame, GREETING};
 
@@ -18,11 +14,11 @@ use super::zmtp::{self, Frame, GREETING};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why there is no connection, or no longer one.
-pub(in crate::worker) type ConnectionError = Box<dyn Error + Send + Sync>;
+pub(crate) type ConnectionError = Box<dyn Error + Send + Sync>;
 
 /// A connection to a master.
 #[derive(Debug)]
-pub(in crate::worker) struct Connection {
+pub(crate) struct Connection {
     reader: OwnedReadHalf,
     writer: OwnedWriteHalf,
     received: BytesMut,
@@ -30,7 +26,7 @@ pub(in crate::worker) struct Connection {
 
 impl Connection {
     /// Connects to `HOST:PORT` under this identity.
-    pub(in crate::worker) async fn open(address: &str, identity: &str) -> Result<Self, ConnectionError> {
+    pub(crate) async fn open(address: &str, identity: &str) -> Result<Self, ConnectionError> {
         timeout(PATIENCE, Self::handshake(address, identity)).await.unwrap_or_else(|_| Err(no_answer()))
     }
 
@@ -57,13 +53,13 @@ impl Connection {
     }
 
     /// Sends a frame.
-    pub(in crate::worker) async fn send(&mut self, frame: &[u8]) -> Result<(), ConnectionError> {
+    pub(crate) async fn send(&mut self, frame: &[u8]) -> Result<(), ConnectionError> {
         let sent = timeout(PATIENCE, self.writer.write_all(frame)).await;
         Ok(sent.map_err(|_| no_answer())??)
     }
 
     /// The frame that arrives next. It can be cancelled and called again without loss.
-    pub(in crate::worker) async fn frame(&mut self) -> Result<Frame, ConnectionError> {
+    pub(crate) async fn frame(&mut self) -> Result<Frame, ConnectionError> {
         loop {
             if let Some(frame) = zmtp::decode(&mut self.received)? {
                 return Ok(frame);

@@ -8,10 +8,8 @@ use paymaster_settings::specifications::find_rule;
 use std::collections::BTreeMap;
 
 use super::{Stats, StatsEntry, StatsError};
-use crate::{
-    figures::{Figures, LabelFigures},
-    number::{float, whole},
-};
+use crate::figures::{Figures, LabelFigures};
+use crate::number::{float, whole};
 
 /// The method of every row.
 const METHOD: &str = "RPC";
@@ -23,7 +21,7 @@ type Counts = BTreeMap<String, (u64, u64)>;
 
 /// Computes the differences for one run.
 #[derive(Debug, Default)]
-pub(in crate::worker) struct LocustStats {
+pub(crate) struct LocustStats {
     reported: Figures,
     sampled: Counts,
     /// Requests and failures by label and second since the last report.
@@ -34,12 +32,12 @@ pub(in crate::worker) struct LocustStats {
 
 impl LocustStats {
     /// For a run that began at this time, in seconds since 1970.
-    pub(in crate::worker) fn new(began: f64) -> Self {
+    pub(crate) fn new(began: f64) -> Self {
         Self { last: began, ..Self::default() }
     }
 
     /// Notes the requests of the last second. `counts` has requests and failures of each label so far.
-    pub(in crate::worker) fn sample(&mut self, mut counts: Counts, now: f64) {
+    pub(crate) fn sample(&mut self, mut counts: Counts, now: f64) {
         let sum = counts.values().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
         counts.insert(TOTAL.to_owned(), sum);
         for (label, (all, failed)) in &counts {
@@ -55,7 +53,7 @@ impl LocustStats {
     }
 
     /// What happened since the last call, without the users and the exact figures.
-    pub(in crate::worker) fn next(&mut self, figures: &Figures, began: f64, now: f64) -> Stats {
+    pub(crate) fn next(&mut self, figures: &Figures, began: f64, now: f64) -> Stats {
         let counts = figures.labels.iter();
         let counts = counts.map(|(label, of)| (label.clone(), (of.counts.all(), of.counts.failed())));
         self.sample(counts.collect(), now);

@@ -4,14 +4,12 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use serde::{
-    Deserialize, Serialize, Serializer,
-    de::{DeserializeOwned, IgnoredAny},
-};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A message of the master.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::worker) enum FromMaster {
+pub(crate) enum FromMaster {
     /// The answer to `client_ready`, with the index of the worker. Masters before Locust 2.10.2 send no index.
     Ack(Option<u64>),
     /// The users that the worker must have now.
@@ -40,35 +38,35 @@ const FINISH: &str = "paymaster_finish";
 /// The users that a worker must have. The target (`host`) is not among the members that we read: the command line of the worker
 /// alone decides what is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub(in crate::worker) struct Spawn {
+pub(crate) struct Spawn {
     /// When the master sent it, in seconds since 1970. An older one than the last is dropped.
-    pub(in crate::worker) timestamp: f64,
+    pub(crate) timestamp: f64,
     /// The number of users of each class.
-    pub(in crate::worker) user_classes_count: BTreeMap<String, u64>,
+    pub(crate) user_classes_count: BTreeMap<String, u64>,
     /// How long users may finish their work when the run ends, in seconds.
     #[serde(default)]
-    pub(in crate::worker) stop_timeout: Option<f64>,
+    pub(crate) stop_timeout: Option<f64>,
     #[serde(default)]
-    pub(in crate::worker) parsed_options: Option<MasterOptions>,
+    pub(crate) parsed_options: Option<MasterOptions>,
 }
 
 /// Those options of the master that a worker uses.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(in crate::worker) struct MasterOptions {
+pub(crate) struct MasterOptions {
     /// The number of users of the whole run.
-    pub(in crate::worker) num_users: Option<f64>,
+    pub(crate) num_users: Option<f64>,
     /// `--rate` of our locustfile.
-    pub(in crate::worker) paymaster_rate: Option<String>,
+    pub(crate) paymaster_rate: Option<String>,
     /// `--arrivals` of our locustfile.
-    pub(in crate::worker) paymaster_arrivals: Option<String>,
+    pub(crate) paymaster_arrivals: Option<String>,
     /// `--threshold` of our locustfile.
-    pub(in crate::worker) paymaster_thresholds: Option<Vec<String>>,
+    pub(crate) paymaster_thresholds: Option<Vec<String>>,
 }
 
 impl MasterOptions {
     /// The rate that arrivals follow; none for the closed model.
-    pub(in crate::worker) fn rate(&self) -> Option<&str> {
+    pub(crate) fn rate(&self) -> Option<&str> {
         self.paymaster_rate.as_deref().map(str::trim).filter(|rate| !rate.is_empty())
     }
 }
@@ -76,7 +74,7 @@ impl MasterOptions {
 /// Deepest nesting of a message. Those of Locust have five levels.
 const DEEPEST: usize = 32;
 
-pub(in crate::worker) fn read(bytes: &[u8]) -> Result<FromMaster, rmp_serde::decode::Error> {
+pub(crate) fn read(bytes: &[u8]) -> Result<FromMaster, rmp_serde::decode::Error> {
     /// What messages with few members have for us.
     #[derive(Default, Deserialize)]
     #[serde(default)]
@@ -112,36 +110,36 @@ fn data<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, rmp_serde::decode::Error
 }
 
 /// The kind and the data of the first message: -1 instead of a version of Locust, so that the master compares no versions.
-pub(in crate::worker) const READY: (&str, i8) = ("client_ready", -1);
+pub(crate) const READY: (&str, i8) = ("client_ready", -1);
 
 /// The bytes of a message of the worker with this node id.
-pub(in crate::worker) fn from_worker(kind: &str, data: &impl Serialize, node_id: &str) -> Vec<u8> {
+pub(crate) fn from_worker(kind: &str, data: &impl Serialize, node_id: &str) -> Vec<u8> {
     // Writing to memory cannot fail, and no type here is one that MessagePack lacks.
     rmp_serde::to_vec_named(&(kind, data, node_id)).unwrap_or_default()
 }
 
 /// The data of a heartbeat.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::worker) struct Heartbeat {
+pub(crate) struct Heartbeat {
     /// `ready` without a run, `spawning` while users are started, `running` with users.
-    pub(in crate::worker) state: &'static str,
+    pub(crate) state: &'static str,
     /// CPU use in percent of all cores.
-    pub(in crate::worker) current_cpu_usage: f64,
+    pub(crate) current_cpu_usage: f64,
     /// Memory in bytes.
-    pub(in crate::worker) current_memory_usage: u64,
+    pub(crate) current_memory_usage: u64,
 }
 
 /// The users of a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(in crate::worker) struct UserCounts {
+pub(crate) struct UserCounts {
     /// By class, also the classes without users.
-    pub(in crate::worker) user_classes_count: BTreeMap<String, usize>,
+    pub(crate) user_classes_count: BTreeMap<String, usize>,
     /// All.
-    pub(in crate::worker) user_count: usize,
+    pub(crate) user_count: usize,
 }
 
 impl UserCounts {
-    pub(in crate::worker) fn of(user_classes_count: BTreeMap<String, usize>) -> Self {
+    pub(crate) fn of(user_classes_count: BTreeMap<String, usize>) -> Self {
         Self { user_count: user_classes_count.values().sum(), user_classes_count }
     }
 }
@@ -149,51 +147,51 @@ impl UserCounts {
 /// What happened since the last message of this type.
 #[derive(Clone, Debug, Default, Serialize)]
 #[expect(clippy::struct_field_names, reason = "the names are those of Locust")]
-pub(in crate::worker) struct Stats {
+pub(crate) struct Stats {
     /// One entry for each scenario or step with requests.
-    pub(in crate::worker) stats: Vec<StatsEntry>,
+    pub(crate) stats: Vec<StatsEntry>,
     /// The sum of all.
-    pub(in crate::worker) stats_total: StatsEntry,
+    pub(crate) stats_total: StatsEntry,
     /// Rows of the failures table, by a key that is the same on every worker.
-    pub(in crate::worker) errors: BTreeMap<String, StatsError>,
+    pub(crate) errors: BTreeMap<String, StatsError>,
     #[serde(flatten)]
-    pub(in crate::worker) users: UserCounts,
+    pub(crate) users: UserCounts,
     /// The exact figures of the run so far (see `exact`), which only our locustfile reads.
     #[serde(rename = "bin", skip_serializing_if = "Option::is_none")]
-    pub(in crate::worker) exact: Option<Bytes>,
+    pub(crate) exact: Option<Bytes>,
 }
 
 /// A row of Locust's statistics: differences since the last message. Times of requests are in ms, times of day in seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(in crate::worker) struct StatsEntry {
-    pub(in crate::worker) name: String,
-    pub(in crate::worker) method: &'static str,
-    pub(in crate::worker) last_request_timestamp: Option<f64>,
-    pub(in crate::worker) start_time: f64,
-    pub(in crate::worker) num_requests: u64,
+pub(crate) struct StatsEntry {
+    pub(crate) name: String,
+    pub(crate) method: &'static str,
+    pub(crate) last_request_timestamp: Option<f64>,
+    pub(crate) start_time: f64,
+    pub(crate) num_requests: u64,
     /// Requests without a time: those without a complete answer.
-    pub(in crate::worker) num_none_requests: u64,
-    pub(in crate::worker) num_failures: u64,
-    pub(in crate::worker) total_response_time: f64,
-    pub(in crate::worker) max_response_time: f64,
-    pub(in crate::worker) min_response_time: Option<f64>,
-    pub(in crate::worker) total_content_length: u64,
+    pub(crate) num_none_requests: u64,
+    pub(crate) num_failures: u64,
+    pub(crate) total_response_time: f64,
+    pub(crate) max_response_time: f64,
+    pub(crate) min_response_time: Option<f64>,
+    pub(crate) total_content_length: u64,
     /// Counts by the bits of a time in ms: those of positive numbers have the order of the numbers.
     #[serde(serialize_with = "float_keys")]
-    pub(in crate::worker) response_times: BTreeMap<u64, u64>,
-    pub(in crate::worker) num_reqs_per_sec: BTreeMap<u64, u64>,
-    pub(in crate::worker) num_fail_per_sec: BTreeMap<u64, u64>,
+    pub(crate) response_times: BTreeMap<u64, u64>,
+    pub(crate) num_reqs_per_sec: BTreeMap<u64, u64>,
+    pub(crate) num_fail_per_sec: BTreeMap<u64, u64>,
 }
 
 /// A row of Locust's failures table: differences since the last message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(in crate::worker) struct StatsError {
-    pub(in crate::worker) name: String,
-    pub(in crate::worker) method: &'static str,
-    pub(in crate::worker) error: String,
-    pub(in crate::worker) occurrences: u64,
-    pub(in crate::worker) first_seen: f64,
-    pub(in crate::worker) last_seen: f64,
+pub(crate) struct StatsError {
+    pub(crate) name: String,
+    pub(crate) method: &'static str,
+    pub(crate) error: String,
+    pub(crate) occurrences: u64,
+    pub(crate) first_seen: f64,
+    pub(crate) last_seen: f64,
 }
 
 fn float_keys<S: Serializer>(counts: &BTreeMap<u64, u64>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -2,13 +2,9 @@
 
 use paymaster_schemas::kinds;
 
-use super::{
-    Fault,
-    erc_7677::{
-        change_data,
-        signatures::{other_v, set_time},
-    },
-};
+use super::Fault;
+use super::erc_7677::change_data;
+use super::erc_7677::signatures::{other_v, set_time};
 use crate::injection::{NO_CONTRACT, replace, set};
 
 const SIMULATES: &str = "stub.simulates";

@@ -1,6 +1,6 @@
 //! `[cors]` of the configuration: which web pages may call the server (Cross-Origin Resource Sharing).
 
-use crate::config::error::ConfigError;
+use crate::config::ConfigError;
 
 config! {
     /// The web pages that may read responses of the server.

@@ -12,9 +12,9 @@ use hyper::{Method, Request, Response, StatusCode};
 
 use super::body::{self, BodyError};
 use super::{Server, cors};
-use crate::config::bounds::Bounds;
+use crate::config::Bounds;
 use crate::http::respond::{Respond, ResponseCopy};
-use crate::message::error_codes::ErrorCode;
+use crate::message::ErrorCode;
 use crate::observation::calls::outcome;
 use crate::observation::observer::{Observation, Subject};
 use crate::service::Reply;

@@ -9,8 +9,8 @@ use hyper::header::{
 };
 use hyper::{Method, Request, Response, StatusCode};
 
-use crate::config::cors::Cors;
-use crate::message::error_codes::ErrorCode;
+use crate::config::Cors;
+use crate::message::ErrorCode;
 use crate::observation::calls::outcome;
 use crate::service::Reply;
 

@@ -9,8 +9,7 @@ use hyper::Response;
 use hyper::body::Body;
 use hyper::http::request::Parts;
 
-use crate::config::bounds::Bounds;
-use crate::config::cors::Cors;
+use crate::config::{Bounds, Cors};
 
 /// A service that [`run`](crate::run) serves: a [`Service`](crate::Service), or a layer around one.
 pub trait Respond: Send + Sync + 'static {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use crate::message::error_codes::ErrorCode;
+use crate::message::ErrorCode;
 use crate::message::request::members::{Text, object};
 
 /// The version that most clients send. A response carries it when that of the request cannot be read.

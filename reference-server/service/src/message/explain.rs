@@ -8,9 +8,8 @@ use paymaster_schemas::{resolved, validator_for};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::message::envelope::{DEFAULT_VERSION, RawMembers, Violation, id_text, known_version, text_of};
-use crate::message::error_codes::ErrorCode;
-use crate::paymaster::methods::ServedMethod;
+use crate::message::{DEFAULT_VERSION, ErrorCode, RawMembers, Violation, id_text, known_version, text_of};
+use crate::paymaster::ServedMethod;
 
 /// Most violations that an error lists.
 const MOST_VIOLATIONS: usize = 16;

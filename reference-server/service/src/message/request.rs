@@ -1,7 +1,7 @@
 //! Parses the params of a request into types. It accepts exactly what the schema documents accept.
 //!
 //! This is the fast path: one pass over the text for the method, and one for the params, without copies. It does not explain what is wrong
-//! with a request; [`crate::message::explain`] does, with the schemas. A property test checks that both accept the same requests.
+//! with a request; [`crate::message::explain()`] does, with the schemas. A property test checks that both accept the same requests.
 
 mod amount;
 pub(crate) mod members;

@@ -9,9 +9,8 @@ use paymaster_schemas::Mode;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::message::error_codes::ErrorCode;
-use crate::message::request::pair_of;
-use crate::paymaster::methods::ServedMethod;
+use crate::message::{ErrorCode, pair_of};
+use crate::paymaster::ServedMethod;
 
 /// One JSON-RPC request, or one HTTP request that holds none.
 #[derive(Debug, Clone, PartialEq, Eq)]

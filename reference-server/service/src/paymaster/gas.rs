@@ -6,8 +6,8 @@
 
 use alloy_primitives::U256;
 
-use crate::message::request::Operation;
-use crate::paymaster::decimal::{Wide, widen, write_whole};
+use crate::message::Operation;
+use crate::paymaster::{Wide, widen, write_whole};
 
 /// Base gas of a transaction.
 const TRANSACTION_GAS: u64 = 21_000;

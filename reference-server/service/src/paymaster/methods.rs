@@ -8,12 +8,8 @@ use alloy_primitives::Address;
 use paymaster_schemas::Mode;
 use serde_json::Value;
 
-use crate::message::error_codes::ErrorCode;
-use crate::message::request::RequestError;
-use crate::paymaster::chain::{NonceError, SenderNonces};
-use crate::paymaster::policy::Policy;
-use crate::paymaster::signing::{PaymasterData, Signer};
-use crate::paymaster::tokens::TokenTable;
+use crate::message::{ErrorCode, RequestError};
+use crate::paymaster::{NonceError, PaymasterData, Policy, SenderNonces, Signer, TokenTable};
 
 /// Every method of the service. Another specification adds its methods here.
 static METHODS: [ServedMethod; 4] =

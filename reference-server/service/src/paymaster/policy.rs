@@ -7,9 +7,8 @@ use std::collections::HashSet;
 
 use alloy_primitives::{Address, hex};
 
-use crate::config::config;
-use crate::config::error::ConfigError;
-use crate::message::request::{Operation, SponsorshipInfo};
+use crate::config::{ConfigError, config};
+use crate::message::{Operation, SponsorshipInfo};
 
 config! {
     /// The conditions under which an operation is not sponsored.

@@ -35,14 +35,9 @@ use alloy_primitives::{Address, B256, Bytes, U256, eip191_hash_message, hex, kec
 use alloy_sol_types::SolValue;
 use k256::ecdsa::SigningKey;
 
-use crate::config::config;
-use crate::config::error::ConfigError;
-use crate::config::secret::{Secret, TEST_KEY};
-use crate::message::request::Operation;
-use crate::paymaster::chain::{NonceError, SenderNonces};
-use crate::paymaster::gas::GasLimits;
-use crate::paymaster::policy::configured_address;
-use crate::paymaster::tokens::PricedToken;
+use crate::config::{ConfigError, Secret, TEST_KEY, config};
+use crate::message::Operation;
+use crate::paymaster::{GasLimits, NonceError, PricedToken, SenderNonces, configured_address};
 
 config! {
     /// The key, chain and contracts of signatures.

@@ -3,9 +3,8 @@
 use alloy_primitives::{Address, U256};
 use serde::{Deserialize, Serialize};
 
-use crate::config::error::ConfigError;
-use crate::paymaster::decimal::{Decimal, Ratio, Wide, power_of_ten, write_fraction};
-use crate::paymaster::policy::configured_address;
+use crate::config::ConfigError;
+use crate::paymaster::{Decimal, Ratio, Wide, configured_address, power_of_ten, write_fraction};
 
 /// A supported token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::json::pointer::remove;
+use crate::json::remove;
 
 /// An edit at a place.
 #[derive(Clone, Debug, PartialEq)]

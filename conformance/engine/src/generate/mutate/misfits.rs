@@ -3,11 +3,7 @@
 use num_bigint::BigInt;
 use serde_json::{Number, Value, json};
 
-use crate::generate::{
-    boundary::number,
-    mutate::{Edit, TextEdit},
-    schema::Place,
-};
+use crate::generate::{Edit, Place, TextEdit, number};
 
 /// One value of every type that is not allowed. It looks like an allowed value where it can: `"7"` for an integer.
 pub(super) fn other_types(place: &Place, argument: &Value) -> Vec<Edit> {

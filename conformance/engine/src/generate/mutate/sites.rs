@@ -1,25 +1,15 @@
 //! The sites of a document: for each keyword that applies to a message, the edits that break it. The keywords are those that
 //! the schemas have inside of `params`, where requests are broken.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::{LazyLock, OnceLock},
-};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{LazyLock, OnceLock};
 
 use paymaster_schemas::documents;
 use serde_json::{Value, json};
 
-use crate::{
-    generate::{
-        mutate::{
-            Edit, Site,
-            misfits::{beyond, misfits, near_misses, other_types},
-        },
-        schema::{KEYWORDS, Place, Unsupported},
-        strategy,
-    },
-    json::pointer::escaped,
-};
+use crate::generate::mutate::misfits::{beyond, misfits, near_misses, other_types};
+use crate::generate::{Edit, KEYWORDS, Place, Site, Unsupported, strategy};
+use crate::json::escaped;
 
 /// Every site of the messages that the document called `name` describes, in the order of the schemas. Empty when there is
 /// no such document.

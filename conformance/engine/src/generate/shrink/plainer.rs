@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use crate::generate::boundary::number;
+use crate::generate::number;
 
 /// The gas of a plain transfer: the smallest limit that a chain takes.
 const LEAST_GAS: &str = "21000";

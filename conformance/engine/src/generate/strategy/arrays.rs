@@ -3,11 +3,9 @@
 use proptest::test_runner::{Reason, TestRunner};
 use serde_json::Value;
 
-use crate::generate::{
-    random::RngExt,
-    schema::Unsupported,
-    strategy::{Builder, Node, choices::Alternative},
-};
+use crate::generate::strategy::choices::Alternative;
+use crate::generate::strategy::{Builder, Node};
+use crate::generate::{RngExt, Unsupported};
 
 /// The most items that are drawn beyond `minItems`.
 const MORE: usize = 4;

@@ -1,6 +1,6 @@
 //! `$ref`, `allOf`, `anyOf`, `oneOf`, `dependentSchemas`: which schemas apply together.
 
-use crate::generate::schema::{Place, Unsupported};
+use crate::generate::{Place, Unsupported};
 
 /// References nested deeper than this are reported as a cycle.
 const DEEPEST: usize = 32;

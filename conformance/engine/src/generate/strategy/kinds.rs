@@ -2,7 +2,8 @@
 
 use proptest::test_runner::TestRng;
 
-use crate::generate::{random::RngExt, schema::Unsupported, strategy::choices::Alternative};
+use crate::generate::strategy::choices::Alternative;
+use crate::generate::{RngExt, Unsupported};
 
 /// A kind of JSON value. Integers and fractions are separate kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,15 +4,9 @@ use num_bigint::BigInt;
 use proptest::test_runner::TestRng;
 use serde_json::Value;
 
-use crate::generate::{
-    boundary,
-    random::RngExt,
-    schema::Unsupported,
-    strategy::{
-        choices::Alternative,
-        kinds::{JsonKind, JsonKinds},
-    },
-};
+use crate::generate::strategy::choices::Alternative;
+use crate::generate::strategy::kinds::{JsonKind, JsonKinds};
+use crate::generate::{RngExt, Unsupported, boundary};
 
 /// The numbers that a place may hold: whole bounds, both included.
 pub(super) struct Numbers {

@@ -3,14 +3,10 @@
 use proptest::test_runner::{Reason, TestRunner};
 use serde_json::{Map, Value};
 
-use crate::{
-    generate::{
-        random::RngExt,
-        schema::{Place, Unsupported},
-        strategy::{Builder, Node, choices::Alternative},
-    },
-    json::pointer::escaped,
-};
+use crate::generate::strategy::choices::Alternative;
+use crate::generate::strategy::{Builder, Node};
+use crate::generate::{Place, RngExt, Unsupported};
+use crate::json::escaped;
 
 /// The objects that a place may hold.
 pub(super) struct Object {

@@ -1,18 +1,12 @@
 //! The patterns of the schema documents, each with its own generator: proptest's regex strategy takes more than twenty times as
 //! long.
 
-use proptest::{
-    prelude::{BoxedStrategy, Strategy},
-    strategy::ValueTree,
-    string::string_regex,
-    test_runner::{Reason, TestRng, TestRunner},
-};
+use proptest::prelude::{BoxedStrategy, Strategy};
+use proptest::strategy::ValueTree;
+use proptest::string::string_regex;
+use proptest::test_runner::{Reason, TestRng, TestRunner};
 
-use crate::generate::{
-    boundary,
-    random::RngExt,
-    schema::{Place, Unsupported},
-};
+use crate::generate::{Place, RngExt, Unsupported, boundary};
 
 /// Longest byte string that is drawn, boundary values aside, in bytes.
 const MOST_BYTES: usize = 100;

@@ -3,12 +3,9 @@
 use proptest::test_runner::{Reason, TestRng, TestRunner};
 use serde_json::Value;
 
-use crate::generate::{
-    boundary,
-    random::RngExt,
-    schema::Unsupported,
-    strategy::{choices::Alternative, patterns::Pattern},
-};
+use crate::generate::strategy::choices::Alternative;
+use crate::generate::strategy::patterns::Pattern;
+use crate::generate::{RngExt, Unsupported, boundary};
 
 /// Longest string that is drawn where the schema gives no bound, in characters.
 const LONGEST: usize = 12;

@@ -5,7 +5,8 @@ use std::fmt::{self, Debug, Formatter};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
 
-use crate::generate::shrink::{self, MayChange};
+use crate::generate::MayChange;
+use crate::generate::shrink;
 
 /// A drawn value that shrinks by whole steps of [`shrink::simpler`], so that every value of the tree is valid against the schema. It is given in
 /// the form `T`.

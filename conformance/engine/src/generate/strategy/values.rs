@@ -2,16 +2,10 @@
 
 use serde_json::Value;
 
-use crate::{
-    generate::{
-        schema::Unsupported,
-        strategy::{
-            choices::Alternative,
-            kinds::{JsonKind, JsonKinds},
-        },
-    },
-    json::number::is_integer,
-};
+use crate::generate::Unsupported;
+use crate::generate::strategy::choices::Alternative;
+use crate::generate::strategy::kinds::{JsonKind, JsonKinds};
+use crate::json::is_integer;
 
 /// The values that every `enum` and `const` allows; none when there is neither.
 pub(super) fn read(alternative: &Alternative, kinds: &JsonKinds) -> Result<Option<Vec<Value>>, Unsupported> {

@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::{Block, Card, Document, Message, Style, Table, Text};
-use crate::output::page::{self, Own, copyable, id, side};
+use crate::output::page;
+use crate::output::{Own, copyable, id, side};
 
 /// The page. `about` follows the name of the program at its end.
 pub fn page(document: &Document, own: Own, about: &str) -> String {

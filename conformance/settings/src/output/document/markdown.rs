@@ -1,10 +1,7 @@
 //! A document in Markdown, for the summary of a CI step and for a comment on a pull request.
 
 use super::{Block, Card, Document, Message, Style, Table, Text, html};
-use crate::output::{
-    compact,
-    terminal::{cut, escape_controls},
-};
+use crate::output::{compact, cut, escape_controls};
 
 /// Longest body that is no JSON, in characters.
 const LONGEST_BODY: usize = 2000;

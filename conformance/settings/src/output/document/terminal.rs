@@ -4,10 +4,7 @@ use paymaster_engine::rules::count;
 use serde_json::Value;
 
 use super::{Block, Card, Document, Message, Style, Table, Text};
-use crate::output::{
-    compact,
-    terminal::{Paint, cut, wrapped},
-};
+use crate::output::{Paint, compact, cut, wrapped};
 
 /// The widest line, in columns, where the terminal is not narrower. Command lines may be longer: they must work as printed.
 pub const WIDTH: usize = 100;

@@ -4,13 +4,11 @@
 use std::fmt;
 
 use maud::{Markup, PreEscaped, html};
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
-};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::output::terminal::{cut, escape_controls};
+use crate::output::{cut, escape_controls};
 
 /// Longer strings are cut in the middle.
 const LONGEST_STRING: usize = 120;

@@ -7,10 +7,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use crate::output::{
-    document::Head,
-    terminal::{cut, escape_controls, number},
-};
+use crate::output::{Head, cut, escape_controls, number};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

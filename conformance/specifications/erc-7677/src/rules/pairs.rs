@@ -1,20 +1,17 @@
 //! Sections 4 and 5: stub and data of one operation.
 
 use alloy_primitives::Bytes;
-use paymaster_engine::{
-    cases::case::Role,
-    knowledge::Knowledge,
-    rules::{Check, Report, Rule, View, requests::a_result},
-};
+use paymaster_engine::cases::Role;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::{Check, Report, Rule, View, a_result};
 use paymaster_ethereum::{hex_bytes, zero_bytes};
 use serde_json::{Map, Value};
 
-use crate::{
-    kinds::data_member,
-    lines,
-    relations::{EIGHT_PAIRS, OTHER_LIMITS, PAIR},
-    rules::{requests::rule, results::judged},
-};
+use crate::kinds::data_member;
+use crate::lines;
+use crate::relations::{EIGHT_PAIRS, OTHER_LIMITS, PAIR};
+use crate::rules::requests::rule;
+use crate::rules::results::judged;
 
 pub(crate) const RULES: &[Rule] = &[
     rule("stub-and-data.length", 4, Check::Group(&PAIR, length))

@@ -3,28 +3,22 @@
 //! A form of published clients is compared with the same call without it, so that a target which refuses the operation for another reason
 //! is not blamed. Another operation must be served only where the profile states that any operation is.
 
-use paymaster_engine::{
-    cases::case::Role,
-    knowledge::{Expectation, Knowledge},
-    rules::{
-        Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, describe_answer, for_each_variant,
-        is_of_gateway,
-        requests::{
-            self, a_result, an_error, has_error_code, is_refusal, is_unknown_method, method_is_served,
-        },
-    },
+use paymaster_engine::cases::Role;
+use paymaster_engine::knowledge::{Expectation, Knowledge};
+use paymaster_engine::rules::requests;
+use paymaster_engine::rules::{
+    Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, a_result, an_error, describe_answer,
+    for_each_variant, has_error_code, is_of_gateway, is_refusal, is_unknown_method, method_is_served,
 };
 use serde_json::Value;
 
-use crate::{
-    kinds::{OF_DATA, OF_STUBS, is_stub},
-    lines,
-    relations::{
-        CALLS, FORMS, HEADERS, OTHER_OPERATION, REFUSED, UNKNOWN_ENTRY_POINT, WITHOUT_STUB, form_of,
-    },
-    rules::results::{without_06, without_07_and_later, without_08_and_later},
-    target::Target,
+use crate::kinds::{OF_DATA, OF_STUBS, is_stub};
+use crate::lines;
+use crate::relations::{
+    CALLS, FORMS, HEADERS, OTHER_OPERATION, REFUSED, UNKNOWN_ENTRY_POINT, WITHOUT_STUB, form_of,
 };
+use crate::rules::results::{without_06, without_07_and_later, without_08_and_later};
+use crate::target::Target;
 
 const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
 
@@ -40,7 +34,7 @@ pub(super) const fn exchange(id: &'static str, quota: u64, check: ExchangeCheck)
 
 const fn group(
     id: &'static str,
-    relation: &'static paymaster_engine::cases::case::Relation,
+    relation: &'static paymaster_engine::cases::Relation,
     check: GroupCheck,
 ) -> Rule {
     rule(id, 2, Check::Group(relation, check))

@@ -1,19 +1,15 @@
 //! Sections 3, 3.1, 5 and 6: which members a result has for the EntryPoint of its request, and their form.
 
 use alloy_primitives::Address;
-use paymaster_engine::{
-    knowledge::Knowledge,
-    rules::{Advice, ExchangeCheck, Report, Rule, View, shown, shown_member},
-};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::{Advice, ExchangeCheck, Report, Rule, View, shown, shown_member};
 use paymaster_ethereum::{EntryPointVersion, hex_bytes};
 use paymaster_schemas::Kind;
 use serde_json::{Map, Value};
 
-use crate::{
-    kinds::{CallParts, FOR_06, FOR_LATER, OF_DATA, OF_STUBS, is_06, is_stub, version},
-    lines,
-    target::Target,
-};
+use crate::kinds::{CallParts, FOR_06, FOR_LATER, OF_DATA, OF_STUBS, is_06, is_stub, version};
+use crate::lines;
+use crate::target::Target;
 
 /// Of which EntryPoint a result is, by its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

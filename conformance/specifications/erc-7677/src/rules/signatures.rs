@@ -3,28 +3,24 @@
 use std::{collections::BTreeSet, time::UNIX_EPOCH};
 
 use alloy_primitives::U256;
-use paymaster_engine::{
-    cases::case::{Relation, Role},
-    knowledge::Knowledge,
-    message::request::Call,
-    rules::{Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, describe_answer},
+use paymaster_engine::cases::{Relation, Role};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::Call;
+use paymaster_engine::rules::{
+    Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, describe_answer,
 };
 use paymaster_ethereum::{ContractKind, EntryPointVersion, Operation, Window};
 use paymaster_exchange::{Refusal, Simulation};
 use paymaster_schemas::member_validator;
 use serde_json::{Map, Value};
 
-use crate::{
-    kinds::{CallParts, is_stub, paymaster_members, version},
-    lines,
-    relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, PAIR, PAYMASTER_LIMITS, SPELLINGS, form_of},
-    rules::{
-        pairs::{is_final, own_data, place_of_data},
-        requests::{exchange, rule},
-        results::{Shape, judged},
-    },
-    target::Target,
-};
+use crate::kinds::{CallParts, is_stub, paymaster_members, version};
+use crate::lines;
+use crate::relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, PAIR, PAYMASTER_LIMITS, SPELLINGS, form_of};
+use crate::rules::pairs::{is_final, own_data, place_of_data};
+use crate::rules::requests::{exchange, rule};
+use crate::rules::results::{Shape, judged};
+use crate::target::Target;
 
 const fn signed(id: &'static str, relation: &'static Relation, check: GroupCheck) -> Rule {
     rule(id, 2, Check::Group(relation, check)).unless(lines::unchecked_signatures)

@@ -8,27 +8,18 @@
 
 pub use paymaster_engine::cases::protocol::DISCOVERY;
 
-use crate::{
-    SPECIFICATION, base,
-    call::{CallParts, RequestedTokens, quoted_tokens, unsupported_tokens},
-    generate::{requests::Source, tokens::NATIVE_COIN},
-    target::{
-        accounts,
-        context::{Context, Support, shown_support},
-        dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts},
-        forms::all_forms,
-        spellings::{Place, ServedCapitals, Spelling},
-    },
+use crate::call::{CallParts, RequestedTokens, quoted_tokens, unsupported_tokens};
+use crate::generate::requests::Source;
+use crate::generate::tokens::NATIVE_COIN;
+use crate::target::{
+    Amounts, Context, Dialect, Place, QuotedTokens, ReadingCounts, ServedCapitals, Spelling, Support,
+    accounts, all_forms, shown_support,
 };
-use paymaster_engine::{
-    cases::{
-        case::{Base, Group},
-        plan::single_requests,
-    },
-    knowledge::{Discover, Knowledge},
-    message::{answer::Answer, request::ParsedRequest},
-    session::access::Access,
-};
+use crate::{SPECIFICATION, base};
+use paymaster_engine::cases::{Base, Group, single_requests};
+use paymaster_engine::knowledge::{Discover, Knowledge};
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::session::Access;
 use std::{collections::BTreeSet, sync::Arc};
 
 use paymaster_schemas::{Kind, Mode, kinds};

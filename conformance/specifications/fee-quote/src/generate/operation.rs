@@ -4,33 +4,18 @@ use alloy_primitives::Address;
 use num_bigint::BigUint;
 use paymaster_ethereum::{ACCOUNTS, CallContext, Encoded, in_mixed_case};
 use paymaster_schemas::validator_for;
-use proptest::{
-    prelude::{BoxedStrategy, Strategy},
-    strategy::Union,
-    test_runner::TestRng,
-};
+use proptest::prelude::{BoxedStrategy, Strategy};
+use proptest::strategy::Union;
+use proptest::test_runner::TestRng;
 use serde_json::{Map, Value};
 
-use crate::{
-    generate::tokens::random_address,
-    tables::{FEES, GAS},
-    target::{
-        context::{Context, Support},
-        dialect::Amounts,
-        ordinary::CALL_DATA_BYTES,
-        profile::{Accepts, Operations, Sponsors, is_address},
-    },
-};
-use paymaster_engine::{
-    cases::case::Draw,
-    generate::{
-        Overrides, Unsupported,
-        boundary::{self, Notation},
-        random::{RngExt, drawn},
-        strategy,
-    },
-    knowledge::Knowledge as _,
-};
+use crate::generate::tokens::random_address;
+use crate::tables::{FEES, GAS};
+use crate::target::{Accepts, Amounts, CALL_DATA_BYTES, Context, Operations, Sponsors, Support, is_address};
+use paymaster_engine::cases::Draw;
+use paymaster_engine::generate::boundary;
+use paymaster_engine::generate::{Notation, Overrides, RngExt, Unsupported, drawn, strategy};
+use paymaster_engine::knowledge::Knowledge as _;
 
 /// The nine members of the table.
 const MEMBERS: [&str; 9] = [

@@ -4,35 +4,22 @@
 //! A request is drawn from the schema of its pair (section 2.1), in the target's dialect, with operations, tokens and accounts of the
 //! target's profile.
 
-use crate::{
-    SPECIFICATION,
-    base::{self, Tokens},
-    generate::{operation::operations, tokens::Pool},
-    target::{
-        context::{Context, Support},
-        dialect::Dialect,
-        profile::{Accepts, Profile},
-    },
-};
-use paymaster_engine::{
-    cases::case::{Base, Draw},
-    generate::{
-        Overrides, Unsupported,
-        random::{RngExt, drawn, runner},
-        strategy::{FromSchema, Tree},
-    },
-    knowledge::{Knowledge as _, Requirement},
-    message::request::ParsedRequest,
-};
+use crate::SPECIFICATION;
+use crate::base::{self, Tokens};
+use crate::generate::operation::operations;
+use crate::generate::tokens::Pool;
+use crate::target::{Accepts, Context, Dialect, Profile, Support};
+use paymaster_engine::cases::{Base, Draw};
+use paymaster_engine::generate::{FromSchema, Overrides, RngExt, Tree, Unsupported, drawn, runner};
+use paymaster_engine::knowledge::{Knowledge as _, Requirement};
+use paymaster_engine::message::ParsedRequest;
 use std::{cell::OnceCell, fmt, rc::Rc};
 
 use bytes::Bytes;
 use paymaster_schemas::{Kind, Mode, kinds, validator_for};
-use proptest::{
-    prelude::{Just, Strategy},
-    strategy::NewTree,
-    test_runner::{Reason, TestRunner},
-};
+use proptest::prelude::{Just, Strategy};
+use proptest::strategy::NewTree;
+use proptest::test_runner::{Reason, TestRunner};
 use serde_json::{Map, Value, json};
 
 /// Members of the envelope in the order in which most clients send them.

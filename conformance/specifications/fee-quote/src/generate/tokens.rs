@@ -4,14 +4,9 @@ use alloy_primitives::Address;
 use proptest::{prelude::BoxedStrategy, test_runner::TestRng};
 use serde_json::{Value, json};
 
-use crate::{
-    base::Tokens,
-    target::{
-        context::{Context, Support},
-        profile::is_address,
-    },
-};
-use paymaster_engine::generate::random::{RngExt, drawn};
+use crate::base::Tokens;
+use crate::target::{Context, Support, is_address};
+use paymaster_engine::generate::{RngExt, drawn};
 
 /// The most tokens in a list. Another relation sends longer lists.
 const LONGEST_LIST: usize = 8;

@@ -3,11 +3,9 @@
 mod requests;
 mod results;
 
-use paymaster_engine::{
-    cases::case::Role,
-    message::request::Call,
-    rules::{View, observers::Observer},
-};
+use paymaster_engine::cases::Role;
+use paymaster_engine::message::Call;
+use paymaster_engine::rules::{Observer, View};
 use requests::acceptance;
 use serde_json::Value;
 

@@ -1,16 +1,12 @@
 //! Observers of which requests are served and which are refused.
 
-use crate::{
-    relations::{NULL_AS, Probe, WITHOUT},
-    rules::requests::decision::decision,
-    target::{context::Context, ordinary::BOUNDS, spellings::ServedCapitals},
-};
-use paymaster_engine::{
-    cases::case::Role,
-    knowledge::Knowledge,
-    message::{answer::Answer, request::ParsedRequest},
-    rules::{View, observers::Seen},
-};
+use crate::relations::{NULL_AS, Probe, WITHOUT};
+use crate::rules::requests::decision::decision;
+use crate::target::{BOUNDS, Context, ServedCapitals};
+use paymaster_engine::cases::Role;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::rules::{Seen, View};
 use paymaster_schemas::{Mode, kinds};
 
 use super::{is_baseline_served, is_probe};

@@ -1,20 +1,13 @@
 //! Observers of the members of results and errors, and of token quotes.
 
-use crate::{
-    call::{self, CallParts},
-    relations::Probe,
-    rules::requests::decision::SAME_AGAIN,
-    target::{
-        context::{Context, Support},
-        quoted::unit_of,
-    },
-};
-use paymaster_engine::{
-    json::number::amount,
-    knowledge::Knowledge,
-    message::request::{Call, ParsedRequest},
-    rules::{View, observers::Seen, shown},
-};
+use crate::call::{self, CallParts};
+use crate::relations::Probe;
+use crate::rules::requests::decision::SAME_AGAIN;
+use crate::target::{Context, Support, unit_of};
+use paymaster_engine::json::amount;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::{Call, ParsedRequest};
+use paymaster_engine::rules::{Seen, View, shown};
 use paymaster_schemas::{Mode, kinds};
 use serde_json::Value;
 

@@ -1,18 +1,13 @@
 //! Single calls: most of the requests of a run.
 
-use crate::{
-    base, on_chain,
-    relations::{MODE, OPERATION, SPONSORSHIP_INFO},
-    tables::GAS,
-    target::context::{Context, Support},
-};
+use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO};
+use crate::tables::GAS;
+use crate::target::{Context, Support};
+use crate::{base, on_chain};
 use num_bigint::BigUint;
 use paymaster_engine::cases::{
-    case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-    edit::{
-        address, compared, id_of_any_kind, in_client_order, item_of_round, member, set, with, with_baseline,
-        with_own_id, without,
-    },
+    Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds, address, compared, id_of_any_kind,
+    in_client_order, item_of_round, member, set, with, with_baseline, with_own_id, without,
 };
 use paymaster_engine::rules::shown;
 use paymaster_schemas::{Mode, kinds};

@@ -3,23 +3,16 @@
 use std::fmt::Write as _;
 
 use paymaster_engine::cases::{
-    case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-    edit::{alternately, baseline, in_client_order, item_of_round, member, with, without},
-    protocol::headers,
+    Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds, alternately, baseline, headers,
+    in_client_order, item_of_round, member, with, without,
 };
 use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::{Map, Number, Value};
 
-use crate::{
-    base,
-    relations::{MODE, OPERATION, SPONSORSHIP_INFO, TOKEN_INFO},
-    tables::GAS,
-    target::{
-        context::Context,
-        forms,
-        spellings::{Place, Spelling},
-    },
-};
+use crate::base;
+use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO, TOKEN_INFO};
+use crate::tables::GAS;
+use crate::target::{Context, Place, Spelling, forms};
 
 /// A plain request, and the same request in a form of published clients, by turns.
 pub static CLIENT_FORMS: Relation = Relation::new(

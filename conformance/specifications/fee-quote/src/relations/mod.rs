@@ -11,7 +11,7 @@ mod sequences;
 mod tokens;
 
 pub use self::{calls::*, forms::*, operation::*, probes::*, sequences::*, tokens::*};
-use paymaster_engine::cases::case::Relation;
+use paymaster_engine::cases::Relation;
 pub use paymaster_engine::cases::protocol::{
     BATCH_ELEMENTS, BATCHES, IDLE_CONNECTION, MALFORMED_BODIES, MALFORMED_PARAMS, NUMBER_IDS, STRING_IDS,
 };

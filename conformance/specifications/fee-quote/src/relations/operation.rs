@@ -1,24 +1,17 @@
 //! Changes of the user operation (section 2.2).
 
 use num_bigint::BigUint;
-use paymaster_engine::{
-    cases::{
-        case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-        edit::{baseline, compared, item_of_round, member, remove, set, with, with_baseline, with_own_id},
-    },
-    knowledge::Expectation,
+use paymaster_engine::cases::{
+    Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds, baseline, compared, item_of_round, member,
+    remove, set, with, with_baseline, with_own_id,
 };
+use paymaster_engine::knowledge::Expectation;
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
-use crate::{
-    relations::{MODE, OPERATION},
-    tables::{FEES, GAS},
-    target::{
-        context::Context,
-        ordinary::{BOUNDS, hex},
-    },
-};
+use crate::relations::{MODE, OPERATION};
+use crate::tables::{FEES, GAS};
+use crate::target::{BOUNDS, Context, hex};
 
 /// All eight combinations of the three optional gas members, in token mode.
 pub static GAS_FIELDS: Relation = Relation::new(

@@ -1,21 +1,16 @@
 //! Probes: requests whose answer the specification leaves open. The answers are observed for the fingerprint and break no rule.
 
-use paymaster_engine::{
-    cases::{
-        case::{Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-        edit::{baseline, member, set, with, without},
-    },
-    generate::boundary::Notation,
-    json::number::amount,
+use paymaster_engine::cases::{
+    Bases, BuildInput, Ids, Member, Relation, Role, Rounds, baseline, member, set, with, without,
 };
+use paymaster_engine::generate::Notation;
+use paymaster_engine::json::amount;
 use paymaster_schemas::{Mode, kinds};
 use serde_json::{Value, json};
 
-use crate::{
-    relations::{MODE, OPERATION, SPONSORSHIP_INFO},
-    tables::{FEES, GAS},
-    target::context::{Context, Support},
-};
+use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO};
+use crate::tables::{FEES, GAS};
+use crate::target::{Context, Support};
 
 /// A call in every reading of each ambiguity.
 pub static DIALECT_PROBES: Relation =

@@ -1,19 +1,17 @@
 //! Sequences of requests: earlier or concurrent requests must not change an answer.
 
 use paymaster_engine::cases::{
-    case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-    edit::{baseline, item_of_round, member, remove, set, with, with_own_id, without},
+    Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds, baseline, item_of_round, member, remove,
+    set, with, with_own_id, without,
 };
 use paymaster_schemas::{Mode, kinds};
 use serde_json::{Value, json};
 
-use crate::{
-    base,
-    relations::{MODE, OPERATION},
-    rules::requests::decision::SAME_AGAIN,
-    tables::is_member,
-    target::context::{Context, Support},
-};
+use crate::base;
+use crate::relations::{MODE, OPERATION};
+use crate::rules::requests::decision::SAME_AGAIN;
+use crate::tables::is_member;
+use crate::target::{Context, Support};
 
 /// Requests with the same operation and sponsorshipInfo, in which everything else changes.
 pub static DECISION: Relation = Relation::new(

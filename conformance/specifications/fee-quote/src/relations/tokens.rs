@@ -2,21 +2,17 @@
 
 use alloy_primitives::Address;
 use paymaster_engine::cases::{
-    case::{Base, Bases, BuildInput, Member, Relation, Role, Rounds},
-    edit::{address, compared, item_of_round, member, remove, set, with, with_baseline},
+    Base, Bases, BuildInput, Member, Relation, Role, Rounds, address, compared, item_of_round, member,
+    remove, set, with, with_baseline,
 };
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
-use crate::{
-    base,
-    relations::{MODE, OPERATION, TOKEN_INFO, calls::with_variations},
-    tables::{GAS, is_hex},
-    target::{
-        context::{Context, Support},
-        profile::Accepts,
-    },
-};
+use crate::base;
+use crate::relations::calls::with_variations;
+use crate::relations::{MODE, OPERATION, TOKEN_INFO};
+use crate::tables::{GAS, is_hex};
+use crate::target::{Accepts, Context, Support};
 
 /// Sponsoring in token mode with a token that is not supported.
 pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(

@@ -1,11 +1,9 @@
 //! Smart accounts (section 2.4) for a profile that names none: those that published clients send, and those that the target
 //! served.
 
-use crate::{
-    call::CallParts,
-    target::{by_pair, profile::SmartAccount},
-};
-use paymaster_engine::message::request::Call;
+use crate::call::CallParts;
+use crate::target::{SmartAccount, by_pair};
+use paymaster_engine::message::Call;
 use std::collections::BTreeMap;
 
 use paymaster_schemas::{Kind, Mode};

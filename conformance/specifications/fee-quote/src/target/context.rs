@@ -1,41 +1,30 @@
 //! What is known of the target when a case is built or an answer is judged.
 
-use std::{
-    any::Any,
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::SystemTime,
-};
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::SystemTime;
 
-use paymaster_engine::{
-    json::number::amount,
-    knowledge::{Expectation, Knowledge, Learn, Requirement, Statement},
-    message::request::Call,
-    rules::{MissingLine, View},
-};
+use paymaster_engine::json::amount;
+use paymaster_engine::knowledge::{Expectation, Knowledge, Learn, Requirement, Statement};
+use paymaster_engine::message::Call;
+use paymaster_engine::rules::{MissingLine, View};
 use paymaster_schemas::{Kind, Mode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    SPECIFICATION,
-    call::CallParts,
-    discovery::Discovery,
-    generate::Source,
-    learn::Learner,
-    lines,
-    tables::{FEES, has_plain_envelope_and_info, is_amount, is_member, keeps_to_the_tables},
-    target::{
-        accounts::{self, AccountService, ServedAccounts, account_of},
-        dialect::Dialect,
-        forms::ServedForms,
-        ordinary::{self, Bound, Parts, SizeLimits},
-        profile::{Accepts, Operations, Profile, SmartAccount, Sponsors},
-        promises,
-        quoted::{QuotedFacts, TokenFacts},
-        spellings::ServedCapitals,
-    },
+use crate::call::CallParts;
+use crate::discovery::Discovery;
+use crate::generate::Source;
+use crate::learn::Learner;
+use crate::tables::{FEES, has_plain_envelope_and_info, is_amount, is_member, keeps_to_the_tables};
+use crate::target::accounts;
+use crate::target::ordinary;
+use crate::target::{
+    Accepts, AccountService, Bound, Dialect, Operations, Parts, Profile, QuotedFacts, ServedAccounts,
+    ServedCapitals, ServedForms, SizeLimits, SmartAccount, Sponsors, TokenFacts, account_of, promises,
 };
+use crate::{SPECIFICATION, lines};
 
 /// Profile and dialect of the target, and what its answers showed of tokens and smart accounts. Replay files hold it as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,18 +3,14 @@
 //! Discovery sends every form of [`CLIENT_FORMS`]. A form that the target serves becomes part of what is drawn, and requests in that
 //! form are judged like any other. To add a client, add a literal to [`CLIENT_FORMS`].
 
-use crate::{
-    SPECIFICATION,
-    call::CallParts,
-    relations::{MODE, OPERATION},
-    tables::{FEES, GAS, ORDINARY, is_amount, is_hex, mode_members},
-    target::{by_pair, dialect::Dialect},
-};
-use paymaster_engine::{
-    cases::edit::{remove, set},
-    json::number::amount,
-    message::request::{Call, ParsedRequest},
-};
+use crate::SPECIFICATION;
+use crate::call::CallParts;
+use crate::relations::{MODE, OPERATION};
+use crate::tables::{FEES, GAS, ORDINARY, is_amount, is_hex, mode_members};
+use crate::target::{Dialect, by_pair};
+use paymaster_engine::cases::{remove, set};
+use paymaster_engine::json::amount;
+use paymaster_engine::message::{Call, ParsedRequest};
 use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::{Kind, Mode, kinds};

@@ -10,3 +10,5 @@ pub mod profile;
 mod promises;
 pub mod quoted;
 pub mod spellings;
+
+pub use {accounts::*, context::*, dialect::*, forms::*, ordinary::*, profile::*, quoted::*, spellings::*};

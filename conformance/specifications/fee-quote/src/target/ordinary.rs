@@ -3,15 +3,11 @@
 
 use std::fmt::Write as _;
 
-use crate::{
-    relations::{MODE, OPERATION, SPONSORSHIP_INFO},
-    tables::GAS,
-};
+use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO};
+use crate::tables::GAS;
 use num_bigint::BigUint;
-use paymaster_engine::{
-    cases::edit::set,
-    json::number::{LARGEST_EXACT_INTEGER, amount, is_exact_integer},
-};
+use paymaster_engine::cases::set;
+use paymaster_engine::json::{LARGEST_EXACT_INTEGER, amount, is_exact_integer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use paymaster_schemas::{Kind, Mode};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
-use crate::target::{dialect::Pins, ordinary::SizeLimits};
+use crate::target::{Pins, SizeLimits};
 
 /// The profile of a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,13 +1,9 @@
 //! What answers say of the lines of the profile: whether the target keeps them.
 
-use crate::{
-    call::{CallParts, quoted_tokens, unsupported_tokens},
-    target::{context::Context, profile::Profile},
-};
-use paymaster_engine::{
-    knowledge::{Expectation, Statement},
-    rules::View,
-};
+use crate::call::{CallParts, quoted_tokens, unsupported_tokens};
+use crate::target::{Context, Profile};
+use paymaster_engine::knowledge::{Expectation, Statement};
+use paymaster_engine::rules::View;
 use paymaster_schemas::{Mode, kinds};
 use serde_json::{Map, Value};
 

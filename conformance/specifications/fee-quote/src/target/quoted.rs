@@ -1,18 +1,16 @@
 //! What the target's first quotes show and later quotes are compared with: the paymaster's address, the price of each token, and the
 //! units of `validUntil`.
 
-use std::{
-    collections::BTreeMap,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use paymaster_engine::json::number::amount;
+use paymaster_engine::json::amount;
 
-use crate::target::profile::Token;
+use crate::target::Token;
 
 /// The paymaster's address and the prices of tokens, as the target's first quotes show them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -4,11 +4,9 @@
 //! same value, but a strict parser refuses it, because its letters are not those of the checksum. So a target
 //! may refuse an address in capital letters, until it has served one at the same place of the same kind of request.
 
-use crate::{
-    call::{CallParts, quoted_tokens},
-    target::by_pair,
-};
-use paymaster_engine::message::request::Call;
+use crate::call::{CallParts, quoted_tokens};
+use crate::target::by_pair;
+use paymaster_engine::message::Call;
 use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::Address;

@@ -2,22 +2,16 @@
 
 use std::fmt::Write as _;
 
-use paymaster_engine::{
-    rules::{Check, Rule},
-    specification::Specification,
-};
+use paymaster_engine::rules::{Check, Rule};
+use paymaster_engine::specification::Specification;
 use paymaster_schemas::{Basis, Clause, DEFINITIONS, find_clause};
-use paymaster_settings::{
-    DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean,
-    output::document::terminal::{Lines, WIDTH},
-    wrapped,
-};
+use paymaster_settings::output::document::terminal::{Lines, WIDTH};
+use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean, wrapped};
 use serde_json::{Value, json};
 
-use crate::{
-    cli::{CommandError, printed},
-    report::text::{sections, words::count},
-};
+use crate::cli::{CommandError, printed};
+use crate::report::sections;
+use crate::report::words::count;
 
 #[cfg(test)]
 mod tests;

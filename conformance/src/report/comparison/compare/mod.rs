@@ -2,22 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use paymaster_engine::{diagnosis::finding::FINDINGS_PER_RULE, verdict::conclusion::Conclusion};
+use paymaster_engine::diagnosis::FINDINGS_PER_RULE;
+use paymaster_engine::verdict::Conclusion;
 use paymaster_schemas::Basis;
-use paymaster_settings::{
-    EMBEDDED_WARNING, escape_controls, exit,
-    output::{
-        document::{Block, Document, Head, Style, Text},
-        terminal::cut,
-    },
-};
+use paymaster_settings::output::{Block, Document, Head, Style, Text, cut};
+use paymaster_settings::{EMBEDDED_WARNING, escape_controls, exit};
 use serde_json::Value;
 
-use crate::report::{
-    counts::RuleState,
-    model::{Finding, JudgedRule, Report},
-    text::words,
-};
+use crate::report::counts::RuleState;
+use crate::report::{Finding, JudgedRule, Report, words};
 
 /// How a rule differs between the first run and the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

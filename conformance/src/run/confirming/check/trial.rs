@@ -3,19 +3,11 @@
 use serde_json::Value;
 
 use super::{Claim, Contradiction, Evidence, Request};
-use crate::run::confirming::{
-    budget::RequestBudget,
-    diagnose::members::is_comparable,
-    resend::{Reproduction, Resender},
-};
-use paymaster_engine::{
-    cases::case::Group,
-    diagnosis::{
-        cause::{Cause, is_right_in_the_same_respect},
-        difference::{Difference, with_all},
-    },
-    session::recheck::Outcome,
-};
+use crate::run::confirming::diagnose::members::is_comparable;
+use crate::run::confirming::{Reproduction, RequestBudget, Resender};
+use paymaster_engine::cases::Group;
+use paymaster_engine::diagnosis::{Cause, Difference, is_right_in_the_same_respect, with_all};
+use paymaster_engine::session::Outcome;
 
 /// How many requests of each kind are sent again with other values.
 const TRIED: usize = 4;

@@ -3,24 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
-use paymaster_engine::{
-    cases::case::{Group, Order},
-    diagnosis::{
-        cause::{Cause, Contrast},
-        difference::Difference,
-        fewest::Fewest,
-        finding::Finding,
-    },
-    session::{examples::Example, recheck::Outcome},
-};
+use paymaster_engine::cases::{Group, Order};
+use paymaster_engine::diagnosis::{Cause, Contrast, Difference, Fewest, Finding};
+use paymaster_engine::session::{Example, Outcome};
 use paymaster_exchange::{HeaderLine, HeaderSet, PLAIN_HEADERS};
 use tokio::time::Instant;
 
 use super::{Diagnosis, Search, parsed, with_body};
-use crate::run::confirming::{
-    resend::Reproduction,
-    shrink::{MISSED_STEP, MOST_TRIES, Shrinker, Shrunk, tries_for},
-};
+use crate::run::confirming::{MISSED_STEP, MOST_TRIES, Reproduction, Shrinker, Shrunk, tries_for};
 
 /// How often a request that breaks its rule now and then is sent: one answer of 25 is seen in 49 of 50 searches.
 const SENT_FOR_CHANCE: u32 = 100;
@@ -257,7 +247,7 @@ fn with_lines(set: &HeaderSet, chosen: &[HeaderLine]) -> Arc<HeaderSet> {
 }
 
 /// The group with these members alone.
-pub(in crate::run::confirming) fn with_members(group: &Group, kept: &[usize]) -> Option<Group> {
+pub(crate) fn with_members(group: &Group, kept: &[usize]) -> Option<Group> {
     let members: Option<Vec<_>> = kept.iter().map(|index| group.members.get(*index).cloned()).collect();
     Some(Group { members: members?, ..group.clone() })
 }

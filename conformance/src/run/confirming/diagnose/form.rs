@@ -2,21 +2,12 @@
 
 use serde_json::Value;
 
-use super::{
-    Diagnosis, Search,
-    members::{Subject, keep_id},
-    parsed, with_body,
-};
-use paymaster_engine::{
-    diagnosis::{
-        cause::Cause,
-        difference::{Difference, differences, with_all},
-        fewest::Fewest,
-    },
-    json::pointer::escaped,
-    message::answer::Answer,
-    session::recheck::Outcome,
-};
+use super::members::{Subject, keep_id};
+use super::{Diagnosis, Search, parsed, with_body};
+use paymaster_engine::diagnosis::{Cause, Difference, Fewest, differences, with_all};
+use paymaster_engine::json::escaped;
+use paymaster_engine::message::Answer;
+use paymaster_engine::session::Outcome;
 
 /// What sending the base request in place of the changed one showed.
 pub(super) enum Plain {

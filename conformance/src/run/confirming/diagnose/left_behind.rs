@@ -5,31 +5,24 @@
 //! with the same value. The control is the same requests with two values: there the last one must be right. Or the other way round: wrong
 //! alone and with two values, and right after an earlier request of another method.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    time::Duration,
-};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
-use paymaster_engine::{
-    cases::case::{Group, Member, Order},
-    diagnosis::{
-        cause::{Cause, EarlierRequest, is_about_the_kind, is_right_in_the_same_respect},
-        difference::{Difference, differences, with_all},
-    },
-    message::{answer::Answer, request::ParsedRequest},
-    rules::Violation,
-    session::recheck::Outcome,
-    specification::Places,
+use paymaster_engine::cases::{Group, Member, Order};
+use paymaster_engine::diagnosis::{
+    Cause, Difference, EarlierRequest, differences, is_about_the_kind, is_right_in_the_same_respect, with_all,
 };
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::rules::Violation;
+use paymaster_engine::session::Outcome;
+use paymaster_engine::specification::Places;
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 use serde_json::{Value, json};
 
 use super::{Diagnosis, Search, circumstances::with_members, members::Subject, parsed, with_body};
-use crate::run::{
-    confirming::resend::Reproduction,
-    replay::{scattered, unseen_number, written_like},
-};
+use crate::run::confirming::Reproduction;
+use crate::run::replay::{scattered, unseen_number, written_like};
 
 /// How often a request is repeated: with the same subject, and of the same party.
 const REPETITIONS: usize = 4;
@@ -130,7 +123,7 @@ impl Search<'_> {
 
     /// Whether new requests of a group that is sent at the same time are right each time when they are sent one after the other, over as many
     /// connections, and wrong again and again at the same time.
-    pub(in crate::run::confirming) async fn company_of_its_own(&mut self) -> Option<Diagnosis> {
+    pub(crate) async fn company_of_its_own(&mut self) -> Option<Diagnosis> {
         let own = &self.finding.group;
         if own.relation.order != Order::Concurrent || own.members.len() < 2 {
             return None;

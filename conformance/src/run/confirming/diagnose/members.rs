@@ -3,25 +3,17 @@
 use serde_json::Value;
 
 use super::{Diagnosis, Search, circumstances::with_members, form::Plain, parsed, with_body};
-use paymaster_engine::{
-    cases::case::{Group, Member, Role},
-    diagnosis::{
-        cause::{Cause, Contrast, is_about_the_kind, is_right_in_the_same_respect},
-        difference::{Difference, differences, with_all},
-        fewest::Fewest,
-        finding::Finding,
-        narrowing::Narrowing,
-    },
-    json::{
-        number::amount,
-        pointer::{escaped, with_value},
-    },
-    knowledge::{Expectation, Knowledge, Requirement},
-    message::{answer::Answer, request::ParsedRequest},
-    rules::Violation,
-    session::{examples::Example, recheck::Outcome},
-    specification::Places,
+use paymaster_engine::cases::{Group, Member, Role};
+use paymaster_engine::diagnosis::{
+    Cause, Contrast, Difference, Fewest, Finding, Narrowing, differences, is_about_the_kind,
+    is_right_in_the_same_respect, with_all,
 };
+use paymaster_engine::json::{amount, escaped, with_value};
+use paymaster_engine::knowledge::{Expectation, Knowledge, Requirement};
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::rules::Violation;
+use paymaster_engine::session::{Example, Outcome};
+use paymaster_engine::specification::Places;
 use paymaster_exchange::Exchange;
 
 /// How many requests that may pass are tried.
@@ -38,7 +30,7 @@ const KEPT_FOR_THE_RESULT: u32 = 6;
 
 /// What is changed in the group of a finding.
 #[derive(Clone, Copy)]
-pub(in crate::run::confirming) enum Subject {
+pub(crate) enum Subject {
     /// One request.
     Member(usize),
     /// The base request, from which the group is built.
@@ -46,19 +38,14 @@ pub(in crate::run::confirming) enum Subject {
 }
 
 impl Subject {
-    pub(in crate::run::confirming) fn value(self, group: &Group) -> Option<Value> {
+    pub(crate) fn value(self, group: &Group) -> Option<Value> {
         match self {
             Self::Member(index) => parsed(group.members.get(index)?),
             Self::Base => Some(group.base.clone()).filter(Value::is_object),
         }
     }
 
-    pub(in crate::run::confirming) fn with(
-        self,
-        group: &Group,
-        value: Value,
-        context: &dyn Knowledge,
-    ) -> Option<Group> {
+    pub(crate) fn with(self, group: &Group, value: Value, context: &dyn Knowledge) -> Option<Group> {
         match self {
             Self::Member(index) => with_body(group, index, &value),
             Self::Base => with_the_members_of(group, group.rebuilt(value, context)?),
@@ -366,11 +353,7 @@ impl Search<'_> {
     }
 
     /// The cause that the known members decide together with more of them, towards a request that has the known ones and is right.
-    pub(in crate::run::confirming) async fn more_members(
-        &mut self,
-        known: &[Difference],
-        right: Value,
-    ) -> Option<Diagnosis> {
+    pub(crate) async fn more_members(&mut self, known: &[Difference], right: Value) -> Option<Diagnosis> {
         if self.judges_groups() {
             return None;
         }
@@ -534,11 +517,7 @@ fn requirement(request: &Value, context: &dyn Knowledge) -> Option<Requirement> 
 
 /// Whether a request may show what decides in another one: both must be answered in the same way, a valid one is not compared with an
 /// invalid one, and method and mode are the same.
-pub(in crate::run::confirming) fn is_comparable(
-    failing: &Value,
-    passing: &Value,
-    context: &dyn Knowledge,
-) -> bool {
+pub(crate) fn is_comparable(failing: &Value, passing: &Value, context: &dyn Knowledge) -> bool {
     let is_valid = |request| requirement(request, context).is_some();
     let specification = context.specification();
     let pair = |request: &Value| ParsedRequest::of(request.to_string().as_bytes(), specification).pair();
@@ -556,11 +535,7 @@ pub(in crate::run::confirming) fn is_comparable(
 }
 
 /// Whether a request is owed whatever another one is owed: a target may refuse what is long, unusual or not listed.
-pub(in crate::run::confirming) fn is_owed_as_much(
-    own: &Value,
-    other: &Value,
-    context: &dyn Knowledge,
-) -> bool {
+pub(crate) fn is_owed_as_much(own: &Value, other: &Value, context: &dyn Knowledge) -> bool {
     let Some(own) = requirement(own, context) else { return true };
     requirement(other, context).is_some_and(|other| {
         (other.within_tables || !own.within_tables)

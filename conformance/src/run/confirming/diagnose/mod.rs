@@ -9,30 +9,18 @@ mod left_behind;
 pub(super) mod members;
 mod writing;
 
-use std::{
-    future::{Future, ready},
-    pin::Pin,
-};
+use std::future::{Future, ready};
+use std::pin::Pin;
 
 use left_behind::in_no_order;
 use serde_json::Value;
 
-use crate::run::{
-    confirming::{
-        budget::RequestBudget,
-        resend::{Reproduction, Resender},
-    },
-    replay::renewed,
-};
-use paymaster_engine::{
-    cases::case::{Group, Member},
-    diagnosis::{
-        cause::{Cause, Contrast},
-        finding::{Finding, Sought},
-    },
-    rules::Check,
-    session::{Session, recheck::Outcome},
-};
+use crate::run::confirming::{Reproduction, RequestBudget, Resender};
+use crate::run::replay::renewed;
+use paymaster_engine::cases::{Group, Member};
+use paymaster_engine::diagnosis::{Cause, Contrast, Finding, Sought};
+use paymaster_engine::rules::Check;
+use paymaster_engine::session::{Outcome, Session};
 use paymaster_exchange::Exchange;
 
 /// How often the requests of a cause and those of its contrast are sent again. Before, the finding was seen six times: with one wrong answer in

@@ -3,11 +3,9 @@
 use serde_json::Value;
 
 use super::{Diagnosis, Search, parsed};
-use paymaster_engine::{
-    cases::case::Role,
-    diagnosis::cause::{Cause, Contrast, Writing},
-    session::recheck::Outcome,
-};
+use paymaster_engine::cases::Role;
+use paymaster_engine::diagnosis::{Cause, Contrast, Writing};
+use paymaster_engine::session::Outcome;
 
 impl Search<'_> {
     /// Whether the way in which the request is written decides: the same values are sent otherwise, and one thing is changed at a time. White

@@ -16,7 +16,7 @@ const fn answered(clause: &'static str, name: &'static str, about: &'static str)
     Fault::new(clause, name, about).when(|view| view.is_paymaster_call())
 }
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     served(EARLY, "denied-stub-served", "serves the stub of a sender whose data it refuses")
         .when(|view| view.is_stub() && view.is_denied()),
     served(OF_DATA, "denied-data-served", "serves the data of a sender whose stub it refuses")

@@ -21,7 +21,7 @@ const fn refused(clause: &'static str, name: &'static str, about: &'static str) 
     Fault::new(clause, name, about).injects(Behaviour::Refuse).also(PROMISED)
 }
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     refused("endpoint.stub-and-data", "stub-method-unknown", "does not serve pm_getPaymasterStubData")
         .on_answer(|_, answer| refuse(answer, -32601, "method not found"))
         .when(|view| view.is_stub())

@@ -38,7 +38,7 @@ const fn in_stubs(clause: &'static str, name: &'static str, about: &'static str)
     changed(clause, name, about).when(|view| view.is_stub())
 }
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     changed(POST_OP_07, "post-op-gas-missing-for-a-policy", "no paymasterPostOpGasLimit with a policyId")
         .on_result(|_, result| remove(result, POST_OP))
         .when(|view| {

@@ -27,7 +27,7 @@ const fn signed(clause: &'static str) -> Fault {
     Fault::breaking(clause).when(|view| view.is_data()).also(SIGNED)
 }
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(SIGNATURE, "signed-for-zero-limits", "signs the gas limits of the stub call, which are zero")
         .on_request(|_, request| without_gas(request)),
     fault(OF_LIMITS, "constant-limits-signed", "signs paymaster limits of its own, whatever was sent")
@@ -323,13 +323,13 @@ fn swap(view: &RequestView<'_>, request: &mut Value, one: &str, other: &str) {
 }
 
 /// The same signature with the other v, which is of another account.
-pub(in crate::faults) fn other_v(digits: &str) -> String {
+pub(crate) fn other_v(digits: &str) -> String {
     let (rest, v) = digits.split_at(digits.len() - 2);
     format!("{rest}{}", if v == "1b" { "1c" } else { "1b" })
 }
 
 /// Puts a time, in seconds, into one of the first two words of the data.
-pub(in crate::faults) fn set_time(digits: &str, word: usize, time: u64) -> String {
+pub(crate) fn set_time(digits: &str, word: usize, time: u64) -> String {
     let (start, end) = (64 * word, 64 * (word + 1));
     format!("{}{time:064x}{}", &digits[..start], &digits[end..])
 }

@@ -7,25 +7,22 @@ use paymaster_schemas::kinds;
 use paymaster_service::EntryPoint;
 use serde_json::Value;
 
-use crate::injection::{RequestView, WireResponse, refuse_result};
-use crate::{
-    faults::{CALL_DATA, Fault, fault},
-    injection::text_of,
-};
+use crate::faults::{CALL_DATA, Fault, fault};
+use crate::injection::{RequestView, WireResponse, refuse_result, text_of};
 
 const TEXT: Fault = Fault::breaking("answer.json-text");
 
 const SENDER: Fault = TEXT.when_at("/params/0/sender", |view| view.is_call() && view.is_denied());
 
 /// Faults of both specifications.
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(SENDER, "refused-sender-forbidden", "answers requests of the refused sender with status 403")
         .on_http(|_, response| status(response, 403)),
     fault(SENDER, "refused-sender-throttled", "answers requests of the refused sender with status 429")
         .on_http(|_, response| throttle(response, 429)),
 ];
 
-pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
+pub(crate) const OF_FEE_QUOTE: &[Fault] = &[
     fault(TEXT, "token-mode-throttled", "answers requests in token mode with status 429")
         .on_http(|_, response| throttle(response, 429))
         .when_at("/params/1/mode", |view| view.is_token_mode()),
@@ -63,7 +60,7 @@ pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
         .also(&["sponsor.*", "error.*", "request.*", "interoperability.*"]),
 ];
 
-pub(in crate::faults) const OF_ERC_7677: &[Fault] = &[
+pub(crate) const OF_ERC_7677: &[Fault] = &[
     fault(TEXT, "stubs-redirected", "answers requests for stubs with a redirect")
         .on_http(|_, response| redirect(response))
         .when_at("/method", |view| view.is_stub()),
@@ -103,7 +100,7 @@ const ALSO: &[&str] = &["sponsor.*", "error.*", "request.*", "json-rpc.*"];
 
 /// Requests are refused that are served at another time (section 4.2): some look like overload, and have nothing to do with other requests
 /// in flight.
-pub(in crate::faults) const OF_OVERLOAD: &[Fault] = &[
+pub(crate) const OF_OVERLOAD: &[Fault] = &[
     fault(SERVED, "busy-now-and-then", "answers 1 of 25 sponsor requests with the error `server busy`")
         .on_answer(|_, answer| refuse_result(answer, -32005, BUSY))
         .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in(25)),

@@ -9,7 +9,7 @@ const HEADERS: Fault = Fault::breaking("request.headers");
 const MESSAGE: Fault = Fault::breaking("answer.http-message");
 const TEXT: Fault = Fault::breaking("answer.json-text");
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(HEADERS, "charset-refused", "refuses a content type with a charset with status 415")
         .on_http(|_, response| response.refuse(415, "unsupported media type"))
         .when(|view| view.header("content-type").contains("charset")),

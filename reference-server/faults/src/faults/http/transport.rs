@@ -17,7 +17,7 @@ const IDLE: Fault = Fault::breaking("http.idle-connection").when(was_idle).depen
 /// After this time without a request, a connection was idle.
 const IDLE_FOR: Duration = Duration::from_millis(100);
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(TOKENS, "length-too-long", "announces 10 bytes too many, when sponsoring in token mode")
         .on_http(|_, response| response.framing = Framing::TooLong(10)),
     fault(TOKENS, "half-of-message", "closes in the middle of the body, when sponsoring in token mode")

@@ -21,7 +21,7 @@ const EMPTY: Fault =
 const NOTIFICATION: Fault = Fault::breaking("json-rpc.notification");
 const SINGLE_NOTIFICATION: Fault = NOTIFICATION.among(|view| view.request.is_object()).depends_on("/id");
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(PARSE, "parse-error-internal", "returns the code of an internal error for a body that is not JSON")
         .on_error(|_, error| recode(error, -32700, -32603)),
     fault(PARSE, "parse-error-own-code", "returns its own code for bodies that are not JSON")

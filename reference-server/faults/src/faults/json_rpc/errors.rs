@@ -10,7 +10,7 @@ const OBJECT: Fault = Fault::breaking("error.object").depends_on(FEE_TOKEN).when
 const CODE: Fault = Fault::breaking("error.code").depends_on(FEE_TOKEN).when(is_about_tokens);
 const MESSAGE: Fault = Fault::breaking("error.message").depends_on(FEE_TOKEN).when(is_about_tokens);
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(OBJECT, "error-as-text", "error is a string")
         .on_answer(|_, answer| change(answer, "error", |error| error["message"].clone())),
     fault(OBJECT, "error-in-array", "error is an array")

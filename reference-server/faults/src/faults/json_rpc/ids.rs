@@ -17,7 +17,7 @@ const ECHO: Fault = Fault::breaking("answer.id");
 const OF_ID: Fault = ECHO.when(|view| view.has_id());
 const ECHO_BY_ID: Fault = ECHO.depends_on("/id");
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(NUMBER, "id-number-refused", "refuses every id that is a number")
         .refuses(|view| view.id().is_number()),
     fault(NUMBER, "id-zero-refused", "treats the id 0 as missing")
@@ -135,11 +135,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 const TO_NULL: Behaviour = Behaviour::Answer(|_, answer| set(answer, "id", Value::Null));
 
 /// Writes an id that is a string in another way.
-pub(in crate::faults) fn respell(
-    view: &RequestView<'_>,
-    answer: &mut Map<String, Value>,
-    spell: fn(&str) -> String,
-) {
+pub(crate) fn respell(view: &RequestView<'_>, answer: &mut Map<String, Value>, spell: fn(&str) -> String) {
     set(answer, "id", spell(view.id_string().unwrap_or_default()));
 }
 

@@ -23,7 +23,7 @@ const QUOTE_CONTENT: &[&str] = &[
     "quote.unsupported-only-unsupported",
 ];
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(ECHO, "answers-cross", "swaps the responses to concurrent sponsor requests")
         .injects(Behaviour::Swap(SwappedPart::Answer))
         .when(|view| view.is(kinds::SPONSOR_SPONSORED))

@@ -19,7 +19,7 @@ const QUOTED: Fault = Fault::breaking("quote.tokens-quoted");
 const UNSUPPORTED: Fault =
     Fault::breaking("error.token-unsupported").injects(SERVE_FIRST_TOKEN).depends_on(FEE_TOKEN);
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     Fault::new("request.sponsored-name", "sponsored-refused", "accepts the mode SPONSORSHIP, not SPONSORED")
         .refuses_at("/params/1/mode", |view| view.mode_object()["mode"] == "SPONSORED"),
     fault(TOKEN_QUOTE, "gas-calculation-required-in-token-quotes", "token quotes need calculateGasLimits")

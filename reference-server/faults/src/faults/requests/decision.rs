@@ -23,7 +23,7 @@ const BY_EXPIRY: Fault = INPUTS.depends_on("/params/1/expiryDuration");
 /// The other clauses that a wrong refusal breaks.
 const AND_SPONSORED: &[&str] = &[SPONSORED.clause, "request.json-notation"];
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(SPONSORED, "never-sponsors", "sponsors nothing").when(|view| view.is_sponsored_mode()),
     fault(SPONSORED, "never-sponsors-when-sponsoring", "sponsors nothing in pm_sponsorUserOperation")
         .when(|view| view.is(kinds::SPONSOR_SPONSORED)),

@@ -19,7 +19,7 @@ const SPONSOR_ERC20: Fault = Fault::breaking("sponsor.erc20-result");
 const MODE_SERVED: Fault =
     Fault::breaking("sponsor.mode-mandatory-served").injects(TO_TOKENS).also(SPONSORED_ROWS);
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(BOTH, "quote-method-unknown", "does not support pm_getFeeQuoteOrData").when(|view| view.is_quote()),
     fault(BOTH, "sponsor-method-unknown", "does not support pm_sponsorUserOperation")
         .when(|view| view.is_sponsor()),

@@ -4,11 +4,8 @@ use alloy_primitives::U256;
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
-use crate::injection::{GAS_LIMITS, RequestView};
-use crate::{
-    faults::{Fault, fault},
-    injection::{refuse, set},
-};
+use crate::faults::{Fault, fault};
+use crate::injection::{GAS_LIMITS, RequestView, refuse, set};
 
 const GAS: Fault = Fault::breaking("request.gas-fields-optional");
 const LISTED: Fault = Fault::breaking("request.listed-fields-suffice");
@@ -32,7 +29,7 @@ const LONG_TOKEN_LIST: usize = 8;
 const SAMPLE_EXPIRY: u64 = 300;
 const NOTATION: Fault = Fault::breaking("request.json-notation");
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(GAS, "gas-limits-required", "requires all three gas limits in token mode")
         .refuses(|view| view.is(kinds::SPONSOR_ERC20) && missing_gas_fields(view) > 0),
     fault(GAS, "gas-limits-all-or-none", "requires all three gas limits in token mode or none")

@@ -19,7 +19,7 @@ const REFUSAL: Fault =
     Fault::breaking("error.refusal-is-none").injects(REFUSE_WITH_ERROR).also(&["sponsor.refused-gets-0x"]);
 const QUOTE: Fault = Fault::breaking("error.unsupported-quote-is-none").depends_on_the_request();
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(MODE, "sponsor-without-mode-served", "serves sponsor requests without mode in the sponsored mode")
         .on_request(|_, request| request["params"][1]["mode"] = "SPONSORED".into())
         .when_at("/params/1/mode", is_sponsor_without_mode),

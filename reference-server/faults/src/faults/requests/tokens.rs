@@ -24,7 +24,7 @@ const UNSUPPORTED: &str = "unsupportedTokens";
 /// A token that no request names and no service supports.
 const UNREQUESTED_TOKEN: &str = "0x00000000000000000000000000000000000a5ced";
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(SOME_LISTED, "unsupported-never-listed", "unsupportedTokens is always empty")
         .on_result(|_, result| clear_if(true, result, UNSUPPORTED)),
     fault(SOME_LISTED, "unsupported-left-out", "leaves unsupportedTokens out")

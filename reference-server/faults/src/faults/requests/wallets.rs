@@ -38,7 +38,7 @@ const BATCHES: [&str; 4] = ["34fcd5be", "47e1da2a", "18dfb3c7", "00004680"];
 /// The selector with which ERC-7579 accounts run calls.
 const MODULAR: &str = "e9ae5c53";
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(SPONSORED, "approval-not-sponsored", "sponsors no call that approves a token")
         .when_at(CALL_DATA, |view| view.is_sponsored_mode() && calls(view).contains("095ea7b3")),
     fault(CALLS_SERVED, "approval-of-all-refused", "refuses calls that approve all of a token").refuses(

@@ -14,7 +14,7 @@ const BESIDE_ERROR: Fault = Fault::breaking("interoperability.no-result-beside-e
 const VERSION: Fault = Fault::breaking("answer.jsonrpc");
 const RESULT: Fault = Fault::breaking("answer.result-object").also(RESULTS).of_fee_quote();
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(OBJECT, "answer-in-array", "puts the answer into an array")
         .on_reply(|_, answer| *answer = answer.take().map(|answer| Value::Array(vec![answer])))
         .when(|view| view.is_call()),

@@ -5,8 +5,9 @@ use paymaster_service::SigningConfig;
 use serde_json::{Map, Value, json};
 
 use crate::faults::{Fault, fault};
+use crate::injection::MemberChange::Set;
 use crate::injection::{
-    MemberChange::Set, RequestView, change, change_data, each_quote, has_quotes, list, quotes, replace, set,
+    RequestView, change, change_data, each_quote, has_quotes, list, quotes, replace, set,
 };
 
 const PAYMASTER_ADDRESS: Fault = Fault::breaking("plausibility.paymaster-address").also(&[TOKEN_DATA.clause]);
@@ -17,7 +18,7 @@ const OF_TOKEN: Fault = Fault::breaking("plausibility.token-data-of-token")
     .depends_on_others();
 const TOKEN_DATA: Fault = Fault::breaking("plausibility.token-data").when(|view| view.is_token_mode());
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(PAYMASTER_ADDRESS, "paymaster-address-zero", "paymasterAddress is the zero address")
         .on_result(|_, result| replace(result, "paymasterAddress", json!(format!("0x{}", "0".repeat(40))))),
     fault(PAYMASTER_ADDRESS, "paymaster-address-changes", "paymasterAddress is another one each time")

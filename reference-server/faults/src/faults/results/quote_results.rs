@@ -4,11 +4,9 @@
 use paymaster_schemas::kinds;
 use serde_json::Value;
 
+use crate::faults::{CALCULATE, Fault, fault};
 use crate::injection::MemberChange::{Map, Remove, Set};
-use crate::{
-    faults::{CALCULATE, Fault, fault},
-    injection::{RequestView, change, decimal_text, json, quotes, remove, set, text_of},
-};
+use crate::injection::{RequestView, change, decimal_text, json, quotes, remove, set, text_of};
 
 type Object = serde_json::Map<String, Value>;
 
@@ -33,7 +31,7 @@ const LOGO: Fault = Fault::breaking("fee-quote.logoUrl");
 /// The clauses that a quote without a valid address breaks.
 const QUOTED: &[&str] = &["quote.tokens-quoted", "quote.only-requested"];
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(MODE, "quote-mode-null", "MODE is null").changes(Set("null")),
     fault(MODE, "quote-mode-lower-case", "MODE is in lower case").changes(Set(r#""erc20""#)),
     fault(MODE, "quote-mode-hyphen", "MODE is ERC-20").changes(Set(r#""ERC-20""#)),

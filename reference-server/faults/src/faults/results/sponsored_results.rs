@@ -13,7 +13,7 @@ const PRE: Fault = Fault::breaking("sponsored-result.preVerificationGas");
 const VERIFY: Fault = Fault::breaking("sponsored-result.verificationGasLimit");
 const CALL: Fault = Fault::breaking("sponsored-result.callGasLimit");
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(MODE, "sponsored-mode-number", "MODE is a number").changes(Set("1")),
     fault(MODE, "sponsored-mode-lower-case", "MODE is in lower case").changes(Set(r#""sponsored""#)),
     fault(MODE, "sponsored-mode-alias", "MODE is SPONSORSHIP").changes(Set(r#""SPONSORSHIP""#)),
@@ -73,6 +73,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 ];
 
 /// A string of digits as a number.
-pub(in crate::faults) fn number(value: &Value) -> Value {
+pub(crate) fn number(value: &Value) -> Value {
     json(&text_of(value))
 }

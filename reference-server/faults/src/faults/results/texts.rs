@@ -7,7 +7,7 @@ const SINGLE_VALUED: Fault = Fault::breaking("answer.single-valued-members");
 const TWO_VALUES: Fault = SINGLE_VALUED.of_fee_quote();
 const UNIQUE: Fault = Fault::breaking("json-rpc.unique-members");
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(JSON, "byte-order-mark", "begins with a byte order mark")
         .on_text(|_, text| insert(text, 0, b"\xef\xbb\xbf")),
     fault(JSON, "trailing-bytes", "ends with bytes that are not JSON")

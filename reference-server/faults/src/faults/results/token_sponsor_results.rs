@@ -16,7 +16,7 @@ const CALL: Fault = Fault::breaking("token-sponsor-result.callGasLimit");
 const SPONSORED: Fault = Fault::breaking("sponsored-result.paymasterAndData");
 const TOKEN: Fault = Fault::breaking("token-sponsor-result.paymasterAndData");
 
-pub(in crate::faults) const FAULTS: &[Fault] = &[
+pub(crate) const FAULTS: &[Fault] = &[
     fault(MODE, "token-mode-array", "MODE is an array").changes(Set(r#"["ERC20"]"#)),
     fault(MODE, "token-mode-lower-case", "MODE is in lower case").changes(Set(r#""erc20""#)),
     fault(MODE, "token-mode-sponsored", "MODE is SPONSORED")

@@ -6,7 +6,7 @@ use alloy_primitives::{Address, hex};
 
 use super::amount::Amount;
 use super::members::{object, reads};
-use crate::paymaster::policy::parse_address;
+use crate::paymaster::parse_address;
 
 object! {
     /// A partial user operation.

@@ -8,13 +8,13 @@ use alloy_sol_types::{SolCall, sol};
 use bytes::Bytes;
 use hyper::header::{HeaderValue, USER_AGENT};
 use parking_lot::Mutex;
-use paymaster_client::http::transport::{Limits, PooledConnection, Transport};
+use paymaster_client::http::{Limits, PooledConnection, Transport};
 use paymaster_exchange::Failure;
 use tokio::time::Instant;
 
 use super::config::ChainConfig;
 use super::{NonceError, SenderNonces, reply};
-use crate::config::error::ConfigError;
+use crate::config::ConfigError;
 
 sol! {
     function senderNonce(address sender) external view returns (uint256);

@@ -3,14 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use paymaster_client::network::connector::Connector;
-use paymaster_client::network::proxies::Proxies;
-use paymaster_client::network::target::{Target, UrlError};
-use paymaster_client::network::tls::Trust;
+use paymaster_client::network::{Connector, Proxies, Target, Trust, UrlError};
 use serde::{Deserialize, Serialize};
 
-use crate::config::config;
-use crate::config::error::ConfigError;
+use crate::config::{ConfigError, config};
 
 config! {
     /// The chain from which the nonces of sponsored senders are read.

@@ -4,12 +4,8 @@ use alloy_primitives::{Address, U256};
 use serde_json::Value;
 
 use super::{Given, Refusal, Request, ServedMethod, Settings};
-use crate::message::error_codes::ErrorCode;
-use crate::message::request::{EntryPoint, PaymasterParams};
-use crate::paymaster::gas::GasLimits;
-use crate::paymaster::policy::parse_address;
-use crate::paymaster::signing::{Layout, Offer, write_digits};
-use crate::paymaster::tokens::PricedToken;
+use crate::message::{EntryPoint, ErrorCode, PaymasterParams};
+use crate::paymaster::{GasLimits, Layout, Offer, PricedToken, parse_address, write_digits};
 
 pub(super) const STUB: ServedMethod = ServedMethod {
     name: "pm_getPaymasterStubData",

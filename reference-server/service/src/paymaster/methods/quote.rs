@@ -6,9 +6,8 @@ use paymaster_schemas::{Mode, kinds};
 use serde_json::Value;
 
 use super::{Given, Refusal, Request, ServedMethod, sponsor::Sponsorship, write_mode};
-use crate::message::request::{AddressText, Operation, RequestError, TokenInfo, pair_of, params};
-use crate::paymaster::gas::GasLimits;
-use crate::paymaster::tokens::PricedToken;
+use crate::message::{AddressText, Operation, RequestError, TokenInfo, pair_of, params};
+use crate::paymaster::{GasLimits, PricedToken};
 
 pub(super) const METHOD: ServedMethod = ServedMethod { name: kinds::QUOTE, parse, document };
 

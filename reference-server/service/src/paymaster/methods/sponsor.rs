@@ -5,13 +5,10 @@ use paymaster_schemas::{Mode, kinds};
 use serde_json::Value;
 
 use super::{Given, Refusal, Request, ServedMethod, Settings, write_mode};
-use crate::{
-    message::{
-        error_codes::ErrorCode,
-        request::{Operation, RawObject, RequestError, SponsorshipInfo, TokenInfo, pair_of, params},
-    },
-    paymaster::gas::GasLimits,
+use crate::message::{
+    ErrorCode, Operation, RawObject, RequestError, SponsorshipInfo, TokenInfo, pair_of, params,
 };
+use crate::paymaster::GasLimits;
 
 /// JSON pointer to the token that the user pays in.
 const FEE_TOKEN_POINTER: &str = "/params/1/tokenInfo/feeTokenAddress";

@@ -16,10 +16,9 @@ use super::{
     Address, GasLimits, NonceError, SenderNonces, Signer, U48, U256, VALID_AFTER, configured_address, expiry,
     write_digits,
 };
-use crate::config::config;
-use crate::config::error::ConfigError;
-use crate::message::request::{EntryPoint, PaymasterParams};
-use crate::paymaster::tokens::PricedToken;
+use crate::config::{ConfigError, config};
+use crate::message::{EntryPoint, PaymasterParams};
+use crate::paymaster::PricedToken;
 
 /// How the data of ERC-7677 are laid out, and what is signed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,19 +4,15 @@
 //! served too, so that a target which refuses the operation for another reason is not blamed. A change of the operation itself
 //! must be served only when the profile states that any operation is accepted.
 
-use crate::{
-    call::CallParts,
-    lines, relations as related,
-    rules::SPONSORABLE,
-    target::{context::Context, profile::Accepts},
-};
-use paymaster_engine::{
-    cases::case::Relation,
-    knowledge::{Expectation, Knowledge},
-    rules::{
-        Advice, GroupCheck, Report, Rule, View, for_each_variant,
-        requests::{self, same_operation, served},
-    },
+use crate::call::CallParts;
+use crate::rules::SPONSORABLE;
+use crate::target::{Accepts, Context};
+use crate::{lines, relations as related};
+use paymaster_engine::cases::Relation;
+use paymaster_engine::knowledge::{Expectation, Knowledge};
+use paymaster_engine::rules::requests;
+use paymaster_engine::rules::{
+    Advice, GroupCheck, Report, Rule, View, for_each_variant, same_operation, served,
 };
 
 const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck) -> Rule {

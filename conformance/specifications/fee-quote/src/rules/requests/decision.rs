@@ -1,15 +1,11 @@
 //! Section 4.2, rules 1 and 2: which requests are sponsored, and what decides it.
 
-use crate::{
-    lines, relations as related,
-    rules::SPONSORABLE,
-    target::{context::Context, profile::Sponsors},
-};
-use paymaster_engine::{
-    cases::case::Role,
-    knowledge::{Expectation, Knowledge},
-    rules::{Advice, Report, Rule, View, describe_answer, for_each_variant, shown},
-};
+use crate::rules::SPONSORABLE;
+use crate::target::{Context, Sponsors};
+use crate::{lines, relations as related};
+use paymaster_engine::cases::Role;
+use paymaster_engine::knowledge::{Expectation, Knowledge};
+use paymaster_engine::rules::{Advice, Report, Rule, View, describe_answer, for_each_variant, shown};
 use paymaster_schemas::{Kind, Mode, kinds, member_validator};
 use serde_json::Value;
 

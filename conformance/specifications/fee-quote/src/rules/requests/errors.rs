@@ -1,25 +1,14 @@
 //! Section 7: which requests get an error.
 
-use crate::{
-    call::CallParts,
-    lines, relations as related,
-    rules::{
-        TOKENS,
-        requests::decision::{SPONSORED, refuses_nothing},
-    },
-    target::context::{Context, Support},
-};
-use paymaster_engine::{
-    cases::case::Relation,
-    knowledge::{Expectation, Knowledge},
-    message::request::ParsedRequest,
-    rules::{
-        Advice, Report, Rule, View,
-        errors::NO_ERRORS,
-        for_each_variant,
-        requests::{a_result, an_error},
-    },
-};
+use crate::call::CallParts;
+use crate::rules::TOKENS;
+use crate::rules::requests::decision::{SPONSORED, refuses_nothing};
+use crate::target::{Context, Support};
+use crate::{lines, relations as related};
+use paymaster_engine::cases::Relation;
+use paymaster_engine::knowledge::{Expectation, Knowledge};
+use paymaster_engine::message::ParsedRequest;
+use paymaster_engine::rules::{Advice, NO_ERRORS, Report, Rule, View, a_result, an_error, for_each_variant};
 use paymaster_schemas::{Mode, kinds};
 
 const NO_UNSUPPORTED: Advice = Advice::Write(&lines::UNSUPPORTED_TOKENS);

@@ -3,18 +3,14 @@
 use paymaster_schemas::{Mode, kinds};
 use serde_json::Value;
 
-use crate::{
-    call::{CallParts, quotes},
-    relations::CLIENT_FORMS,
-    rules::SPONSORABLE,
-    tables::is_amount,
-};
-use paymaster_engine::{
-    json::number::amount,
-    knowledge::Knowledge,
-    rules::{
-        Advice, Report, Rule, View, describe_answer, errors::NO_ERRORS, requests::is_refusal, shown_member,
-    },
+use crate::call::{CallParts, quotes};
+use crate::relations::CLIENT_FORMS;
+use crate::rules::SPONSORABLE;
+use crate::tables::is_amount;
+use paymaster_engine::json::amount;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::{
+    Advice, NO_ERRORS, Report, Rule, View, describe_answer, is_refusal, shown_member,
 };
 
 const NO_RESULTS: Advice = Advice::Look("too few quote requests got a result that the rule judges");

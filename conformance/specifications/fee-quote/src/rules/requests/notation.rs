@@ -1,17 +1,10 @@
 //! Section 1: the JSON notation of a request has no meaning, and the request headers of published HTTP clients do not change the answer.
 
-use crate::{
-    call::{quoted_tokens, unsupported_tokens},
-    relations as related,
-};
-use paymaster_engine::{
-    knowledge::Knowledge,
-    rules::{
-        Report, Rule, View,
-        http::TOO_FEW,
-        requests::{self, Settled, as_without_change},
-    },
-};
+use crate::call::{quoted_tokens, unsupported_tokens};
+use crate::relations as related;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::requests;
+use paymaster_engine::rules::{Report, Rule, Settled, TOO_FEW, View, as_without_change};
 use serde_json::{Value, json};
 
 pub(crate) const RULES: &[Rule] = &[

@@ -2,21 +2,16 @@
 //!
 //! Only operations that the profile covers must be served. Any other operation may be answered with an error.
 
-use crate::{
-    call::CallParts,
-    lines, relations as related,
-    rules::SPONSORABLE,
-    tables::GAS,
-    target::context::{Context, Support},
-};
-use paymaster_engine::{
-    cases::case::Relation,
-    knowledge::Knowledge,
-    message::request::Call,
-    rules::{
-        ExchangeCheck, Report, Rule, View, describe_answer,
-        requests::{a_result, is_unknown_method, method_is_served},
-    },
+use crate::call::CallParts;
+use crate::rules::SPONSORABLE;
+use crate::tables::GAS;
+use crate::target::{Context, Support};
+use crate::{lines, relations as related};
+use paymaster_engine::cases::Relation;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::Call;
+use paymaster_engine::rules::{
+    ExchangeCheck, Report, Rule, View, a_result, describe_answer, is_unknown_method, method_is_served,
 };
 use paymaster_schemas::{Kind, kinds};
 

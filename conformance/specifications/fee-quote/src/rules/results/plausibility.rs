@@ -1,21 +1,17 @@
 //! The plain sense of answers: lawful in form, and senseless in content. These rules warn. The last rule, of which a chain decides, fails a run.
 
-use crate::{
-    call::{CallParts, quotes},
-    lines, relations as related,
-    rules::{SPONSORABLE, TOKENS},
-    target::{context::Context, quoted},
+use crate::call::{CallParts, quotes};
+use crate::rules::{SPONSORABLE, TOKENS};
+use crate::target::{Context, quoted};
+use crate::{lines, relations as related};
+use paymaster_engine::cases::Role;
+use paymaster_engine::json::amount;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::{
+    Advice, ExchangeCheck, Report, Rule, View, for_each_variant, shown, shown_member,
 };
-use paymaster_engine::{
-    cases::case::Role,
-    json::number::amount,
-    knowledge::Knowledge,
-    rules::{Advice, ExchangeCheck, Report, Rule, View, for_each_variant, shown, shown_member},
-};
-use std::{
-    collections::BTreeSet,
-    fmt::{Display, from_fn},
-};
+use std::collections::BTreeSet;
+use std::fmt::{Display, from_fn};
 
 use paymaster_exchange::Simulation;
 use paymaster_schemas::{Kind, Mode, kinds, member_validator, validator_for};

@@ -3,20 +3,13 @@
 //! Addresses are compared as sets, without letter case, order or repetition. The profile, or the target in discovery, shows
 //! whether a token is supported; other tokens are not judged.
 
-use crate::{
-    call::{CallParts, RequestedTokens},
-    lines,
-    rules::requests::served::TOKEN_QUOTES,
-    target::{
-        context::{Context, Support},
-        dialect::QuotedTokens,
-    },
-};
-use paymaster_engine::{
-    knowledge::Knowledge,
-    message::request::Call,
-    rules::{Advice, ExchangeCheck, MissingLine, Report, Rule, View},
-};
+use crate::call::{CallParts, RequestedTokens};
+use crate::lines;
+use crate::rules::requests::served::TOKEN_QUOTES;
+use crate::target::{Context, QuotedTokens, Support};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::Call;
+use paymaster_engine::rules::{Advice, ExchangeCheck, MissingLine, Report, Rule, View};
 use std::collections::BTreeSet;
 
 use paymaster_schemas::{kinds, member_validator};

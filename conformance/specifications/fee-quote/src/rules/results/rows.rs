@@ -4,15 +4,13 @@
 //! The clause of a row has the id `DOCUMENT.MEMBER`. The schema document defines the member; a rule here adds the text for
 //! people.
 
-use crate::{
-    call::CallParts, lines, relations as related, rules::requests::decision::SPONSORED,
-    target::context::Context,
-};
-use paymaster_engine::{
-    cases::case::Relation,
-    knowledge::Knowledge,
-    rules::{Advice, Check, MissingLine, Report, Rule, View, shown_member},
-};
+use crate::call::CallParts;
+use crate::rules::requests::decision::SPONSORED;
+use crate::target::Context;
+use crate::{lines, relations as related};
+use paymaster_engine::cases::Relation;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::{Advice, Check, MissingLine, Report, Rule, View, shown_member};
 use paymaster_schemas::{Kind, Mode, kinds, member_validator};
 use serde_json::Value;
 

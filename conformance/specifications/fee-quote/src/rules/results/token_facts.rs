@@ -1,28 +1,18 @@
 //! Section 2.8: symbol and decimals of a quote are those of its token: as in the profile, or else as in the target's first quote
 //! for the token. A quote holds until a time; the time of the answer comes with the exchange.
 
-use crate::{
-    call::quotes,
-    lines,
-    rules::{
-        TOKENS,
-        requests::served::TOKEN_QUOTES,
-        results::{
-            plausibility::{judge_quotes, of_quotes},
-            rows::ROWS_OF_QUOTES,
-        },
-    },
-    target::{context::Context, profile::Token, quoted::unit_of},
-};
-use paymaster_engine::{
-    json::number::{amount, same_number},
-    knowledge::Knowledge,
-    rules::{ExchangeCheck, Report, Rule, View, shown},
-};
-use std::{
-    fmt::{self, from_fn},
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use crate::call::quotes;
+use crate::lines;
+use crate::rules::TOKENS;
+use crate::rules::requests::served::TOKEN_QUOTES;
+use crate::rules::results::plausibility::{judge_quotes, of_quotes};
+use crate::rules::results::rows::ROWS_OF_QUOTES;
+use crate::target::{Context, Token, unit_of};
+use paymaster_engine::json::{amount, same_number};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::{ExchangeCheck, Report, Rule, View, shown};
+use std::fmt::{self, from_fn};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use num_bigint::BigUint;
 use paymaster_schemas::kinds;
