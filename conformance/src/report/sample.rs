@@ -366,9 +366,9 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
     });
     let body = Body::from(request.to_string());
     let member = |role| Member { role, label: "as it is".to_owned(), body: body.clone(), sent_as: None };
-    let answered = Exchange {
-        request: body.clone(),
-        outcome: Ok(Response {
+    let answered = Exchange::new(
+        body.clone(),
+        Ok(Response {
             status: 200,
             headers: Vec::new(),
             body: Bytes::from_static(
@@ -376,12 +376,8 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
             )
             .into(),
         }),
-        took: Duration::from_millis(1),
-        on_chain: None,
-        received: None,
-        sent_as: None,
-        refused_value: None,
-    };
+        Duration::from_millis(1),
+    );
     let unanswered = Exchange { outcome: Err(Failure::Broken("closed".to_owned())), ..answered.clone() };
     let exchanges = vec![unanswered, answered];
     let attempts = (0..3)

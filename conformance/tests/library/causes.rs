@@ -1,10 +1,8 @@
 //! The cause that a run names for known faults: the member and its boundary, the form, the circumstances.
 
-use paymaster_client::stop::Stop;
-use paymaster_conformance::selftest::{
-    self, Cases, Causes, Deviation, Matrix, NamedDefect, ProfilePart, Trial, Trials, every_deviation,
-};
-use paymaster_settings::DEFAULT_SPECIFICATION;
+use paymaster_conformance::selftest::{self, Causes, Matrix, NamedDefect, Trial};
+
+use crate::*;
 
 /// Faults with the words that the cause of their first defect must contain.
 const CAUSES: &[(&str, &str)] = &[
@@ -74,15 +72,7 @@ fn matrix_of(faults: &[&str], cases: u32) -> Matrix {
     let is_wanted = |deviation: &Deviation| faults.contains(&&*full_name(deviation));
     let deviations: Vec<Deviation> = every_deviation().into_iter().filter(is_wanted).collect();
     assert_eq!(deviations.len(), faults.len(), "a fault has another name now");
-    let trials = Trials {
-        deviations: &deviations,
-        seeds: &[1],
-        profile_parts: ProfilePart::whole,
-        most_parts: usize::MAX,
-        cases: Cases::Fixed(cases),
-        causes: true,
-        chain: None,
-    };
+    let trials = Trials { causes: true, ..trials(&deviations, Cases::Fixed(cases)) };
     selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start")
 }
 
@@ -90,26 +80,12 @@ fn matrix_of(faults: &[&str], cases: u32) -> Matrix {
 /// concurrency.
 #[test]
 fn no_cause_contradicts_what_a_fault_depends_on() {
-    let matrix = matrix_of(
-        &[
-            "fee-decimal-of-previous",
-            "id-cut-in-errors",
-            "quote-cached-by-sender",
-            "quote-cached-by-list-length",
-            "quote-cached-by-preferred-token",
-            "decision-cached-by-call-data",
-            "decision-cached-by-nonce",
-            "result-cached-by-sender",
-            "id-of-previous",
-            "answers-cross",
-            "erc-7677: signature-without-leading-zero",
-            "erc-7677: final-of-earlier-data",
-            "erc-7677: data-cached-without-fees",
-            "erc-7677: data-cached-by-start-of-call",
-            "erc-7677: factory-remembered",
-        ],
-        60,
-    );
+    let faults = "fee-decimal-of-previous, id-cut-in-errors, quote-cached-by-sender, quote-cached-by-list-length, \
+        quote-cached-by-preferred-token, decision-cached-by-call-data, decision-cached-by-nonce, \
+        result-cached-by-sender, id-of-previous, answers-cross, erc-7677: signature-without-leading-zero, \
+        erc-7677: final-of-earlier-data, erc-7677: data-cached-without-fees, \
+        erc-7677: data-cached-by-start-of-call, erc-7677: factory-remembered";
+    let matrix = matrix_of(&faults.split(", ").collect::<Vec<_>>(), 60);
     let causes = Causes::of(&matrix);
     let untrue: Vec<_> =
         causes.untrue.iter().map(|(trial, defect)| (trial.deviation.name(), &defect.cause)).collect();
@@ -186,18 +162,10 @@ fn what_is_kept_of_an_operation_is_one_defect() {
 /// parts of one member.
 #[test]
 fn a_wrong_answer_is_one_defect() {
-    const FAULTS: &[&str] = &[
-        "token-quote-sponsored",
-        "token-quote-empty",
-        "token-mode-sponsored",
-        "quote-method-unknown",
-        "sponsor-method-unknown",
-        "invalid-params-own-code",
-        "webhook-data-refused",
-        "fee-decimal-unit",
-        "decision-by-short-expiry",
-        "id-always-one",
-    ];
-    let several: Vec<_> = defects_of(FAULTS).into_iter().filter(|(_, defects)| defects.len() != 1).collect();
+    const FAULTS: &str = "token-quote-sponsored token-quote-empty token-mode-sponsored quote-method-unknown \
+        sponsor-method-unknown invalid-params-own-code webhook-data-refused fee-decimal-unit \
+        decision-by-short-expiry id-always-one";
+    let found = defects_of(&FAULTS.split(' ').collect::<Vec<_>>());
+    let several: Vec<_> = found.into_iter().filter(|(_, defects)| defects.len() != 1).collect();
     assert!(several.is_empty(), "{several:#?}");
 }

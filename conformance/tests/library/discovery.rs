@@ -1,30 +1,12 @@
 //! What the first calls of a run learn of a target: its dialect, its tokens, and what it says of them.
 
-use std::{sync::Arc, time::Duration};
+use paymaster_conformance::run;
+use paymaster_fee_quote::target::{
+    context::Support,
+    dialect::{Amounts, QuotedTokens},
+};
 
-use paymaster_client::{
-    http::transport::{Limits, Transport},
-    network::target::Target,
-    stop::Stop,
-};
-use paymaster_conformance::{
-    Event,
-    run::{self, Reporter, Suite},
-};
-use paymaster_engine::cases::plan::Plan;
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    target::{
-        context::{Context, Support},
-        dialect::{Amounts, QuotedTokens},
-        profile::Profile,
-    },
-};
-use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
-use paymaster_settings::{
-    DEFAULT_SPECIFICATION, Embedded, Settings,
-    args::{CommonArgs, RunArgs},
-};
+use crate::*;
 
 struct Silent;
 

@@ -1,27 +1,16 @@
 //! The kill matrix in small: one fault of every clause must be caught by a rule of that clause and by no unrelated one, and a
 //! lawful variant may break only the rules that it is known to be warned of. `paymaster-conformance selftest` runs every fault.
 
-use std::collections::{BTreeMap, BTreeSet};
+use paymaster_conformance::selftest::{self, ProfileParts};
 
-use paymaster_client::stop::Stop;
-use paymaster_conformance::selftest::{
-    self, Cases, Deviation, ProfilePart, ProfileParts, Trials, every_deviation,
-};
+use crate::*;
 
 /// Fewer than a default run sends, so that the tests stay short; faults that show now and then are left to the selftest.
 const CASES: u32 = 40;
 const SEED: u64 = 7;
 
 fn holds(deviations: &[Deviation], profile_parts: ProfileParts, cases: u32) {
-    let trials = Trials {
-        deviations,
-        seeds: &[SEED],
-        profile_parts,
-        most_parts: usize::MAX,
-        cases: Cases::Fixed(cases),
-        causes: false,
-        chain: None,
-    };
+    let trials = Trials { seeds: &[SEED], profile_parts, ..trials(deviations, Cases::Fixed(cases)) };
     let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");
     let problems: Vec<String> = matrix
         .problems()
@@ -52,22 +41,13 @@ fn a_fault_of_every_clause_is_caught_by_its_rule_and_by_no_unrelated_one() {
 /// Faults of clauses with several forms: each form is sent, and each kind of operation is compared.
 #[test]
 fn every_form_of_these_clauses_is_exercised() {
-    const NAMES: [&str; 11] = [
-        "gzip-unannounced",
-        "half-where-it-shall-close",
-        "stub-of-signed-long",
-        "long-signature-refused",
-        "empty-paymaster-data-refused",
-        "zero-paymaster-limits-refused",
-        "factory-with-zero-limits-refused",
-        "stub-of-new-account-short",
-        "stub-without-context-short",
-        "address-twice",
-        "decimal-fees-read-as-hex",
-    ];
+    const NAMES: &str = "gzip-unannounced half-where-it-shall-close stub-of-signed-long long-signature-refused \
+        empty-paymaster-data-refused zero-paymaster-limits-refused factory-with-zero-limits-refused \
+        stub-of-new-account-short stub-without-context-short address-twice decimal-fees-read-as-hex";
+    let names: BTreeSet<&str> = NAMES.split(' ').collect();
     let mut deviations = every_deviation();
-    deviations.retain(|deviation| deviation.fault().is_some() && NAMES.contains(&deviation.name()));
-    assert_eq!(deviations.iter().map(Deviation::name).collect::<BTreeSet<_>>().len(), NAMES.len());
+    deviations.retain(|deviation| deviation.fault().is_some() && names.contains(deviation.name()));
+    assert_eq!(deviations.iter().map(Deviation::name).collect::<BTreeSet<_>>(), names);
     holds(&deviations, ProfilePart::whole, CASES);
 }
 
@@ -91,15 +71,8 @@ fn profiles_take_turns_from_variant_to_variant() {
     let mut deviations = variants();
     deviations.retain(|deviation| ProfilePart::sparse(*deviation).len() == 9);
     deviations.truncate(9);
-    let trials = Trials {
-        deviations: &deviations,
-        seeds: &[1],
-        profile_parts: ProfilePart::sparse,
-        most_parts: 3,
-        cases: Cases::Fixed(4),
-        causes: false,
-        chain: None,
-    };
+    let profile_parts = ProfilePart::sparse;
+    let trials = Trials { profile_parts, most_parts: 3, ..trials(&deviations, Cases::Fixed(4)) };
     let mut times = BTreeMap::<_, usize>::new();
     for (_, _, part) in trials.all() {
         *times.entry(part.name()).or_default() += 1;
@@ -112,16 +85,8 @@ fn profiles_take_turns_from_variant_to_variant() {
 fn a_fault_that_a_short_run_does_not_catch_gets_a_second_run() {
     let deviations: Vec<Deviation> =
         every_deviation().into_iter().filter(|deviation| deviation.name() == "native-coin-served").collect();
-    let trials = Trials {
-        deviations: &deviations,
-        seeds: &[1],
-        profile_parts: ProfilePart::whole,
-        most_parts: usize::MAX,
-        cases: Cases::ShortFirst,
-        causes: false,
-        chain: None,
-    };
-    let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");
+    let matrix = selftest::run(&trials(&deviations, Cases::ShortFirst), &Stop::default(), &|_| {})
+        .expect("the servers start");
     assert!(matrix.trials.iter().all(|trial| trial.caught_by().next().is_some()));
     assert_eq!(matrix.trials.len(), 1);
 }

@@ -1,20 +1,8 @@
 //! Exchanges are told to who asks for them, every one, and to nobody else.
 
-use std::time::Duration;
+use paymaster_conformance::run::{Reporters, check};
 
-use paymaster_client::{
-    http::transport::{Limits, Transport},
-    network::target::Target,
-    stop::Stop,
-};
-use paymaster_conformance::{
-    Event,
-    run::{Reporter, Reporters, Suite, check},
-};
-use paymaster_settings::{
-    DEFAULT_SPECIFICATION, Embedded, Settings,
-    args::{CommonArgs, RunArgs},
-};
+use crate::*;
 
 /// Counts what it is told.
 #[derive(Default)]

@@ -1,9 +1,8 @@
 //! The pairs of faults that `selftest --pairs` tries.
 
-use paymaster_client::stop::Stop;
 use paymaster_conformance::selftest::{FaultPair, fault_pairs, run_pairs};
-use paymaster_reference_server::find_fault;
-use paymaster_settings::DEFAULT_SPECIFICATION;
+
+use crate::*;
 
 /// Two faults that break one rule are two defects, each with its cause; a replay without one of them reports its defect alone as fixed.
 #[test]

@@ -1,18 +1,7 @@
 //! Recorded traffic is judged as it would have been judged when it was sent: lawful targets break nothing, and what one exchange
 //! shows to be broken is found.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
-
-use paymaster_client::{
-    http::transport::{Limits, Transport},
-    network::target::Target,
-    stop::Stop,
-};
-use paymaster_conformance::{
-    Event,
-    recorded::response_skip_reason,
-    run::{self, Reporter, Suite},
-};
+use paymaster_conformance::{recorded::response_skip_reason, run};
 use paymaster_engine::{
     rules::Check,
     session::recorded::RecordedSession,
@@ -21,18 +10,9 @@ use paymaster_engine::{
         summary::UnjudgedGroups,
     },
 };
-use paymaster_exchange::{Exchange, Response};
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    learn::Learner,
-    target::{context::Context, profile::Profile},
-};
-use paymaster_reference_server::{Config, InjectedService, Respond, Service, find_fault, find_variant};
-use paymaster_schemas::Basis;
-use paymaster_settings::{
-    DEFAULT_SPECIFICATION, Embedded, Settings,
-    args::{CommonArgs, RunArgs},
-};
+use paymaster_fee_quote::learn::Learner;
+
+use crate::*;
 
 #[path = "../../specifications/fee-quote/tests/fee_quote/common/sample.rs"]
 mod sample;
@@ -112,12 +92,8 @@ fn judge(
         }
         session.judge("here", exchange);
     }
-    let (summary, _) = session.finish(
-        String::new(),
-        std::collections::BTreeMap::default(),
-        Strictness::default(),
-        Duration::ZERO,
-    );
+    let (summary, _) =
+        session.finish(String::new(), BTreeMap::default(), Strictness::default(), Duration::ZERO);
     let broken = || summary.rules.iter().filter(|outcome| outcome.verdict == Verdict::Failed);
     let stated = summary.findings.iter().filter(|finding| finding.basis == Basis::Stated);
     (
@@ -131,14 +107,12 @@ fn judge(
 #[test]
 fn what_is_more_than_we_read_is_left_out_and_no_pass() {
     let request = sample::sponsor_request("pm_getFeeQuoteOrData").to_string();
-    let answered = |body: String| Exchange {
-        request: request.clone().into(),
-        outcome: Ok(Response { status: 200, headers: Vec::new(), body: body.into() }),
-        took: Duration::ZERO,
-        on_chain: None,
-        received: None,
-        sent_as: None,
-        refused_value: None,
+    let answered = |body: String| {
+        Exchange::new(
+            request.clone(),
+            Ok(Response { status: 200, headers: Vec::new(), body: body.into() }),
+            Duration::ZERO,
+        )
     };
     let deep = answered(format!("{}{}", "[".repeat(5_000), "]".repeat(5_000)));
     let fine = answered(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned());
@@ -150,7 +124,7 @@ fn what_is_more_than_we_read_is_left_out_and_no_pass() {
             session.learn(exchange);
             assert!(session.judge("here", exchange).is_empty());
         }
-        let skipped = std::collections::BTreeMap::default();
+        let skipped = BTreeMap::default();
         session.finish(String::new(), skipped, strictness, Duration::ZERO).0
     };
     let often = vec![&fine; usize::try_from(id.quota).unwrap()];

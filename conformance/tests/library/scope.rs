@@ -1,9 +1,6 @@
 //! `--rule` and the first part of a plan: fewer requests, which still show what the rules are for.
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, SystemTime},
-};
+use std::time::SystemTime;
 
 use http_body_util::BodyExt;
 use hyper::{
@@ -11,22 +8,13 @@ use hyper::{
     header::{HeaderName, HeaderValue},
 };
 use paymaster_engine::{
-    cases::{
-        case::{Group, Role},
-        plan::Plan,
-        protocol::keeps_idle,
-        scope::Scope,
-    },
+    cases::{case::Role, protocol::keeps_idle, scope::Scope},
     rules::Rule,
-    session::{
-        discovery::{Rounds, Sent},
-        judge::Judge,
-    },
+    session::discovery::{Rounds, Sent},
 };
-use paymaster_exchange::{Exchange, Response};
-use paymaster_fee_quote::{SPECIFICATION, target::context::Context};
-use paymaster_reference_server::{Config, IdleBefore, InjectedService, Respond, Service, faults_of};
-use paymaster_schemas::Basis;
+use paymaster_reference_server::{IdleBefore, faults_of};
+
+use crate::*;
 
 /// The number of cases of a default run.
 const ALL_CASES: u32 = 250;
@@ -58,20 +46,14 @@ async fn send(service: &InjectedService, group: &Group) -> Option<Vec<Exchange>>
         let (head, body) = answer.ok()?.into_parts();
         let body = body.collect().await.ok()?.to_bytes();
         let lines = head.headers.iter();
+        let lines =
+            lines.map(|(name, value)| (name.to_string(), value.to_str().unwrap_or_default().to_owned()));
+        let (status, headers) = (head.status.as_u16(), lines.collect());
+        let outcome = Ok(Response { status, headers, body: body.into() });
         exchanges.push(Exchange {
-            request: member.body.clone(),
-            outcome: Ok(Response {
-                status: head.status.as_u16(),
-                headers: lines
-                    .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or_default().to_owned()))
-                    .collect(),
-                body: body.into(),
-            }),
-            took: Duration::ZERO,
-            on_chain: None,
             received: Some(SystemTime::now()),
             sent_as: member.sent_as.clone(),
-            refused_value: None,
+            ..Exchange::new(member.body.clone(), outcome, Duration::ZERO)
         });
     }
     Some(exchanges)

@@ -1,11 +1,9 @@
 //! The step of `action.yml` that judges: inputs become arguments and never shell code, and an empty URL is no green.
 #![cfg(unix)]
 
-use std::{fs, path::Path, process::Command};
+use std::process::Command;
 
-use tempfile::tempdir;
-
-use crate::server::Server;
+use crate::*;
 
 /// Runs the step: exit code, output, what it handed on.
 fn step(folder: &Path, inputs: &[(&str, &str)]) -> (i32, String, String) {
@@ -33,7 +31,7 @@ fn step(folder: &Path, inputs: &[(&str, &str)]) -> (i32, String, String) {
 #[test]
 fn inputs_become_arguments_and_the_verdict_stands_in_the_summary() {
     let folder = tempdir().unwrap();
-    let server = Server::changing(|_, _, answer| answer["id"] = serde_json::Value::from("seven"));
+    let server = Server::changing(|_, _, answer| answer["id"] = Value::from("seven"));
     let (code, said, handed) = step(
         folder.path(),
         &[
@@ -44,7 +42,7 @@ fn inputs_become_arguments_and_the_verdict_stands_in_the_summary() {
     );
     assert_eq!(code, 1, "{said}");
     assert_eq!(handed, "exit-code=1\n");
-    let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
+    let summary = text_of(&folder, "summary.md");
     assert!(summary.contains("answer.id"), "{summary}");
     let errors = said.lines().filter(|line| line.starts_with("::error "));
     let errors: Vec<&str> = errors.collect();
@@ -60,7 +58,7 @@ fn inputs_become_arguments_and_the_verdict_stands_in_the_summary() {
 
 #[test]
 fn findings_are_uploaded_where_the_repository_has_a_profile() {
-    let server = Server::changing(|_, _, answer| answer["id"] = serde_json::Value::from("seven"));
+    let server = Server::changing(|_, _, answer| answer["id"] = Value::from("seven"));
     for has_profile in [false, true] {
         let folder = tempdir().unwrap();
         if has_profile {
@@ -95,7 +93,7 @@ fn quotes_keep_an_argument_together_and_headers_are_sent() {
         ],
     );
     assert_eq!(code, 0, "{text}");
-    let archive = fs::read_to_string(folder.path().join("all of it.har")).unwrap();
+    let archive = text_of(&folder, "all of it.har");
     assert!(archive.contains("x-one") && archive.contains("x-two"), "{archive}");
 }
 
@@ -115,7 +113,7 @@ fn a_backslash_is_a_letter_and_a_quoted_part_joins_the_word() {
 
 #[test]
 fn true_in_any_letter_case_is_true_and_another_word_is_an_error() {
-    let server = Server::changing(|_, _, answer| answer["id"] = serde_json::Value::from("seven"));
+    let server = Server::changing(|_, _, answer| answer["id"] = Value::from("seven"));
     for (value, expected) in [("True", 1), ("TRUE", 1), ("False", 1), ("", 1), ("yes", 2)] {
         let folder = tempdir().unwrap();
         let (code, text, _) = step(

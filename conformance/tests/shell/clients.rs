@@ -1,29 +1,14 @@
 //! The request headers of published HTTP clients: they are sent as the table has them, and reports and replays keep them.
 
-use std::{
-    fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
-    sync::{Arc, Mutex},
-};
-
 use paymaster_engine::cases::clients::{CLIENTS, client_of_group};
-use paymaster_reference_server::{Config, to_profile};
-use serde_json::Value;
-use tempfile::tempdir;
 
-use crate::{
-    run,
-    server::{Injected, Server, raw, request_head, write},
-};
+use crate::*;
 
 /// The heads of all requests of a run.
 fn heads(more: &[&str]) -> Vec<String> {
-    let folder = tempdir().unwrap();
     let heads = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&heads);
-    let body = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}"#;
-    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let answer = http("200 OK", r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}"#);
     let url = raw(move |mut stream| {
         while let Some(head) = request_head(&mut stream) {
             kept.lock().unwrap().push(head);
@@ -31,7 +16,7 @@ fn heads(more: &[&str]) -> Vec<String> {
         }
     });
     let small = [url.as_str(), "--cases=20", "--no-shrink"];
-    run(folder.path(), &[&small, more].concat());
+    alone(&[&small, more].concat());
     let heads = heads.lock().unwrap();
     heads.clone()
 }
@@ -62,9 +47,8 @@ fn the_headers_of_the_user_take_precedence() {
     let heads = heads(&["-H", "User-Agent: mine", "-H", "origin: https://a.test"]);
     for head in heads.iter().map(|head| head.to_ascii_lowercase()) {
         assert_eq!(head.matches("user-agent:").count(), 1, "{head}");
-        assert!(head.contains("\r\nuser-agent: mine\r\n"), "{head}");
-        assert!(head.contains("\r\norigin: https://a.test\r\n"), "{head}");
-        assert!(!head.contains("wallet.example\r\nsec"), "{head}");
+        has(&head, &["\r\nuser-agent: mine\r\n", "\r\norigin: https://a.test\r\n"]);
+        lacks(&head, &["wallet.example\r\nsec"]);
     }
     assert!(heads.iter().any(|head| head.contains("sec-fetch-site: cross-site")));
 }
@@ -72,27 +56,21 @@ fn the_headers_of_the_user_take_precedence() {
 #[test]
 fn a_client_whose_headers_are_refused_is_named_and_a_replay_sends_its_headers() {
     let folder = tempdir().unwrap();
-    let profile = to_profile("fee-quote", &Config::default(), &[]).unwrap();
-    fs::write(folder.path().join("p.toml"), profile).unwrap();
+    fs::write(folder.path().join("p.toml"), own_profile()).unwrap();
     let server = Injected::fault("charset-refused");
     let (code, out, err) = run(
-        folder.path(),
-        &[
-            &server.url,
-            "--config=p.toml",
-            "--cases=12",
-            "--allow-incomplete",
-            "-v",
-            "--report=json=r.json",
-            "--report=har=r.har",
-        ],
+        &folder,
+        &words(&format!(
+            "{} --config=p.toml --cases=12 --allow-incomplete -v --report=json=r.json --report=har=r.har",
+            server.url
+        )),
     );
     assert_eq!(code, 0, "a warning: {out}{err}");
     assert!(out.contains("WARNING 1  ") && out.contains("breaks     request.headers"), "{out}");
     assert!(out.contains("the headers of retrofit"), "{out}");
     assert!(out.contains("-H 'content-type: application/json; charset=UTF-8'"), "{out}");
     let read = |name| {
-        let text = fs::read_to_string(folder.path().join(name)).unwrap();
+        let text = text_of(&folder, name);
         serde_json::from_str::<Value>(&text).unwrap()
     };
     let report = read("r.json");
@@ -107,17 +85,14 @@ fn a_client_whose_headers_are_refused_is_named_and_a_replay_sends_its_headers() 
     let entries = read("r.har")["log"]["entries"].take();
     assert!(entries[1]["request"]["headers"].to_string().contains(charset));
     let file = "paymaster-replays/request.headers-1.json";
-    let (code, out, err) = run(folder.path(), &["replay", file, &server.url]);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &["replay", file, &server.url]));
     assert!(out.starts_with("STILL THERE"), "{out}");
     let sound = Injected::variant("gzip-unless-refused");
-    let (code, out, err) = run(folder.path(), &["replay", file, &sound.url]);
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run(&folder, &["replay", file, &sound.url]));
 }
 
 #[test]
 fn how_a_client_writes_the_names_of_its_headers_may_decide() {
-    let folder = tempdir().unwrap();
     let result = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","mode":"SPONSORED","paymasterAndData":"0x"}}"#;
     let url = raw(move |mut stream| {
         while let Some(head) = request_head(&mut stream) {
@@ -131,35 +106,22 @@ fn how_a_client_writes_the_names_of_its_headers_may_decide() {
             write(&mut stream, answer.as_bytes());
         }
     });
-    let (_, out, err) = run(folder.path(), &[url.as_str(), "--rule=request.headers", "--allow-incomplete"]);
-    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, out, err) = alone(&[url.as_str(), "--rule=request.headers", "--allow-incomplete"]);
+    let words = flat(&out);
     assert!(words.contains("with the request headers of ethers, as it writes them"), "{out}{err}");
 }
 
 #[test]
 fn shrinking_tries_the_plain_headers_first() {
     let folder = tempdir().unwrap();
-    let server = Server::changing(|_, _, answer| {
-        if answer.pointer("/result/callGasLimit").is_some() {
-            answer["result"]["callGasLimit"] = Value::Null;
-        }
-    });
+    let server = Server::nulling(&["callGasLimit"]);
     // The first group of the plan breaks the rule; with this seed it has the headers of a client.
     let seed = (1..100).find(|seed| client_of_group(*seed, 0).is_some()).unwrap();
     let (url, seed) = (server.url(), format!("--seed={seed}"));
     for (more, has_client) in [("--no-shrink", true), ("--shrink-requests=1", false)] {
-        let arguments = [
-            url.as_str(),
-            &seed,
-            more,
-            "--cases=4",
-            "--rule=sponsored-result.callGasLimit",
-            "--report=json=r.json",
-        ];
-        let (code, out, err) = run(folder.path(), &arguments);
-        assert_eq!(code, 1, "{out}{err}");
-        let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
-        let report: Value = serde_json::from_str(&report).unwrap();
+        let line = format!("{url} {seed} {more} --cases=4 --rule=sponsored-result.callGasLimit -o r.json");
+        ends(1, run(&folder, &words(&line)));
+        let report = json_of(&folder, "r.json");
         let client = report["findings"][0]["requests"][0].get("client");
         assert_eq!(client.is_some(), has_client, "{more}: {client:?}");
     }
@@ -195,23 +157,20 @@ fn ignores_chunks(sound: &Injected) -> String {
                 return;
             }
             let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length";
-            write(&mut stream, format!("{head}: {}\r\n\r\n{body}", body.len()).as_bytes());
+            write(&mut stream, http("200 OK", body).as_bytes());
         }
     })
 }
 
 #[test]
 fn a_server_that_reads_no_chunks_is_told_of_chunks_and_of_nothing_else() {
-    let folder = tempdir().unwrap();
     let sound = Injected::sound();
     let rules = ["request.headers", "answer.http-message", "sponsor.sponsored-result"]
         .map(|rule| format!("--rule={rule}"));
     let url = ignores_chunks(&sound);
     let arguments =
         [&[url.as_str(), "--allow-incomplete"][..], &rules.each_ref().map(String::as_str)[..]].concat();
-    let (code, out, err) = run(folder.path(), &arguments);
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, _) = ends(0, alone(&arguments));
     assert!(out.contains("WARNING 1  requests with the request header transfer-encoding: chunked"), "{out}");
     assert!(!out.contains("WARNING 2") && !out.contains("DEFECT"), "{out}");
 }

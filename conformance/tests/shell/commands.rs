@@ -1,66 +1,33 @@
 //! The other commands, and how a run is interrupted.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use crate::*;
+
 #[cfg(unix)]
-use std::{
-    io::Read,
-    process::Child,
-    time::{Duration, Instant},
-};
-
-use tempfile::tempdir;
-
-use crate::{
-    run,
-    server::{Server, unreachable_url},
-};
+use std::process::Child;
 
 #[test]
-fn rules_lists_and_explain_explains() {
-    let folder = tempdir().unwrap();
-    let (code, out, _) = run(folder.path(), &["rules"]);
-    assert_eq!(code, 0);
+fn rules_are_listed() {
+    let (out, _) = ends(0, alone(&["rules"]));
     assert!(out.lines().count() > 50, "{out}");
-    let (code, out, _) = run(folder.path(), &["explain", "quote-result.feeQuotes"]);
-    assert_eq!(code, 0);
-    for part in [
-        "section 2.7",
-        "docs/specification.md#section-27-token-mode-quote",
-        "stated",
-        "fails the run",
-        "passes",
-    ] {
-        assert!(out.contains(part), "{part}: {out}");
-    }
-}
-
-#[test]
-fn init_writes_once() {
-    let folder = tempdir().unwrap();
-    let (code, out, _) = run(folder.path(), &["init"]);
-    assert_eq!(code, 0, "{out}");
-    let (code, _, err) = run(folder.path(), &["init"]);
-    assert_eq!(code, 2);
-    assert!(err.contains("paymaster.toml"), "{err}");
 }
 
 #[test]
 fn a_dry_run_sends_nothing() {
     let folder = tempdir().unwrap();
-    let server = Server::hooked(|_, _, response| response);
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--dry-run"]);
-    assert_eq!(code, 0, "{out}{err}");
+    let server = Server::sound();
+    let (out, _) = ends(0, run(&folder, &[&server.url(), "--dry-run"]));
     assert!(out.contains("would be sent"), "{out}");
     assert_eq!(server.requests(), 0);
-    let (code, ..) = run(folder.path(), &[&unreachable_url(), "--dry-run"]);
-    assert_eq!(code, 0);
+    ends(0, run(&folder, &[&unreachable_url(), "--dry-run"]));
 }
 
 #[test]
 #[cfg(unix)]
 fn ctrl_c_ends_with_a_report() {
     let folder = tempdir().unwrap();
-    let server = Server::hooked(|_, _, response| response);
+    let server = Server::sound();
     let child = Command::new(assert_cmd::cargo::cargo_bin("paymaster-conformance"))
         .current_dir(folder.path())
         .args([&server.url(), "--rate", "50"])
@@ -71,7 +38,7 @@ fn ctrl_c_ends_with_a_report() {
     let begin = Instant::now();
     while server.requests() < 40 {
         assert!(begin.elapsed() < Duration::from_mins(1), "nothing was sent");
-        std::thread::sleep(Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(10));
     }
     let out = told_when_interrupted(child);
     assert!(out.contains("cut short: interrupted"), "{out}");
@@ -91,7 +58,7 @@ fn ctrl_c_ends_a_selftest() {
     let begin = Instant::now();
     while !listens_to_interrupts(child.id()) {
         assert!(begin.elapsed() < Duration::from_mins(1), "nobody listens");
-        std::thread::sleep(Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(10));
     }
     let out = told_when_interrupted(child);
     assert!(out.contains("interrupted: "), "{out}");
@@ -101,7 +68,7 @@ fn ctrl_c_ends_a_selftest() {
 #[cfg(target_os = "linux")]
 fn listens_to_interrupts(process: u32) -> bool {
     const SIGINT: u64 = 1 << 1;
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & SIGINT != 0)
 }

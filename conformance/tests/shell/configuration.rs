@@ -1,13 +1,6 @@
 //! Flags, environment and file.
 
-use std::fs;
-
-use tempfile::tempdir;
-
-use crate::{
-    binary, finish, run,
-    server::{Server, unreachable_url},
-};
+use crate::*;
 
 #[test]
 fn wrong_usage_is_2_and_says_what_is_wrong() {
@@ -36,7 +29,7 @@ fn wrong_usage_is_2_and_says_what_is_wrong() {
         (&["selftest", "--rpc-url", "http://127.0.0.1:1"], "wants --server-config PATH"),
         (&["replay", "gone.json"], "gone.json"),
     ] {
-        let (code, out, err) = run(folder.path(), arguments);
+        let (code, out, err) = run(&folder, arguments);
         assert_eq!(code, 2, "{arguments:?}: {out}{err}");
         assert!(err.contains(said), "{arguments:?}: {err}");
     }
@@ -45,13 +38,12 @@ fn wrong_usage_is_2_and_says_what_is_wrong() {
 #[cfg(unix)]
 #[test]
 fn a_file_without_end_is_2() {
-    let folder = tempdir().unwrap();
     for arguments in [
         &["--config", "/dev/zero", "--dry-run"][..],
         &["--known-failing", "/dev/zero", "--dry-run"],
         &["https://127.0.0.1:1/", "--cacert", "/dev/zero"],
     ] {
-        let (code, out, err) = run(folder.path(), arguments);
+        let (code, out, err) = alone(arguments);
         assert_eq!(code, 2, "{arguments:?}: {out}{err}");
         assert!(err.contains("/dev/zero: the file has more than"), "{arguments:?}: {err}");
     }
@@ -60,7 +52,7 @@ fn a_file_without_end_is_2() {
 #[test]
 fn flags_are_above_the_environment_and_that_above_the_file() {
     let folder = tempdir().unwrap();
-    let server = Server::hooked(|_, _, response| response);
+    let server = Server::sound();
     let (gone, url) = (unreachable_url(), server.url());
     let file = |url: &str| {
         let text =
@@ -68,29 +60,25 @@ fn flags_are_above_the_environment_and_that_above_the_file() {
         fs::write(folder.path().join("paymaster.toml"), text).unwrap();
     };
     file(&url);
-    let (code, out, err) = run(folder.path(), &[]);
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, _) = ends(0, run(&folder, &[]));
     assert!(out.contains("seed 5"), "{out}");
     file(&gone);
-    let (code, ..) = run(folder.path(), &[]);
-    assert_eq!(code, 3);
-    let (code, out, _) = finish(binary(folder.path()).env("PAYMASTER_URL", &url).env("PAYMASTER_SEED", "6"));
-    assert_eq!(code, 0, "{out}");
+    ends(3, run(&folder, &[]));
+    let (out, _) = ends(0, finish(binary(&folder).env("PAYMASTER_URL", &url).env("PAYMASTER_SEED", "6")));
     assert!(out.contains("seed 6"), "{out}");
-    let mut command = binary(folder.path());
+    let mut command = binary(&folder);
     command.env("PAYMASTER_URL", &gone).env("PAYMASTER_SEED", "6");
-    let (code, out, _) = finish(command.args([url.as_str(), "--seed", "7"]));
-    assert_eq!(code, 0, "{out}");
+    let (out, _) = ends(0, finish(command.args([url.as_str(), "--seed", "7"])));
     assert!(out.contains("seed 7"), "{out}");
 }
 
 #[test]
 fn headers_of_every_source_are_sent() {
     let folder = tempdir().unwrap();
-    let url = crate::server::raw(|mut stream| {
+    let url = raw(|mut stream| {
         let mut head = Vec::new();
         let mut byte = [0];
-        while !head.ends_with(b"\r\n\r\n") && matches!(std::io::Read::read(&mut stream, &mut byte), Ok(1)) {
+        while !head.ends_with(b"\r\n\r\n") && matches!(Read::read(&mut stream, &mut byte), Ok(1)) {
             head.push(byte[0]);
         }
         let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
@@ -103,10 +91,10 @@ fn headers_of_every_source_are_sent() {
         let body = if sent.iter().all(|part| head.contains(part)) { r#"{"jsonrpc":"2.0"}"# } else { "" };
         let answer =
             format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-        crate::server::write(&mut stream, answer.as_bytes());
+        write(&mut stream, answer.as_bytes());
     });
     fs::write(folder.path().join("paymaster.toml"), "[target]\nheaders = [\"x-file: from-file\"]\n").unwrap();
-    let mut command = binary(folder.path());
+    let mut command = binary(&folder);
     command
         .env("PAYMASTER_HEADERS", "x-env: from-env")
         .args([&format!("{url}a?b=c"), "-H", "x-file: from-flag", "--max-requests", "200", "--no-shrink"])

@@ -1,13 +1,6 @@
 //! Where profile and target contradict each other from the first answer on, the headline names the line of the profile.
 
-use std::fs;
-
-use tempfile::tempdir;
-
-use crate::{
-    flat, run,
-    server::{Injected, Server},
-};
+use crate::*;
 
 const USDC: &str = "0xda5289fcaaf71d52a80a254da614a192b693e977";
 /// A token that the reference server does not know.
@@ -17,19 +10,17 @@ const DENIED: &str = "0x00000000000000000000000000000000deadbeef";
 
 /// Exit code, headline with what stands on standard error, and the pages.
 fn judged(url: &str, profile: &str) -> (i32, String, [String; 2]) {
-    let folder = tempdir().unwrap();
-    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let folder = with_profile(profile);
     let reports = ["--report", "html=page.html", "--report", "markdown=page.md"];
-    let (code, out, err) =
-        run(folder.path(), &[&[url, "--cases", "8", "--no-shrink"][..], &reports].concat());
-    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let (code, out, err) = run(&folder, &[&[url, "--cases", "8", "--no-shrink"][..], &reports].concat());
+    let read = |name: &str| text_of(&folder, name);
     let heading = out.split("\n\n").next().unwrap_or_default().to_owned();
     (code, flat(&heading) + &err, [read("page.html"), read("page.md")])
 }
 
 #[test]
 fn a_listed_token_or_operation_that_is_never_served_is_named() {
-    let server = Server::hooked(|_, _, response| response);
+    let server = Server::sound();
     let tokens = format!("[tokens]\nsupported = [{{ address = \"{USDC}\" }}, {{ address = \"{OTHER}\" }}]\n");
     let operations = format!(
         "[operations]\nsponsorable = [{{ sender = \"{DENIED}\", nonce = \"1\", callData = \"0x\" }}]\n\
@@ -44,8 +35,7 @@ fn a_listed_token_or_operation_that_is_never_served_is_named() {
         let place = "(paymaster.toml, line 2)";
         for page in pages {
             let below = page.split("contradict each other").nth(1).unwrap();
-            assert!(below.contains(line) && below.contains(place), "{below}");
-            assert!(below.contains("cause: "), "{below}");
+            has(below, &[line, place, "cause: "]);
         }
     }
 }

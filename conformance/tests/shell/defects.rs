@@ -1,22 +1,13 @@
 //! What is one defect, and what are two.
 
-use std::{
-    fs,
-    sync::atomic::{AtomicUsize, Ordering},
-};
-
-use serde_json::{Value, json};
-use tempfile::tempdir;
-
-use crate::{run, server::Server};
+use crate::*;
 
 /// The defects of a run against this server, as the JSON report has them.
 fn defects_of(url: &str) -> Vec<Value> {
     let folder = tempdir().unwrap();
     let arguments = [url, "--cases", "20", "--report", "json=r.json"];
-    let (code, out, err) = run(folder.path(), &arguments);
-    assert_eq!(code, 1, "{out}{err}");
-    let report: Value = serde_json::from_slice(&fs::read(folder.path().join("r.json")).unwrap()).unwrap();
+    ends(1, run(&folder, &arguments));
+    let report = json_of(&folder, "r.json");
     report["defects"].as_array().unwrap().clone()
 }
 
@@ -91,22 +82,12 @@ fn a_finding_by_chance_is_shrunk() {
     // plain headers, the smallest request.
     for (budget, only_with_call_data) in [("80", false), ("30", true)] {
         let server = wrong_now_and_then(only_with_call_data);
-        let (code, out, err) = run(
-            folder.path(),
-            &[
-                &server.url(),
-                "--rule",
-                "sponsored-result.callGasLimit",
-                "--jobs",
-                "1",
-                "--shrink-requests",
-                budget,
-                "--report",
-                "json=r.json",
-            ],
+        let line = format!(
+            "{} --rule sponsored-result.callGasLimit --jobs 1 --shrink-requests {budget} --report json=r.json",
+            server.url()
         );
-        assert_eq!(code, 1, "{out}{err}");
-        let report: Value = serde_json::from_slice(&fs::read(folder.path().join("r.json")).unwrap()).unwrap();
+        let (out, _) = ends(1, run(&folder, &words(&line)));
+        let report = json_of(&folder, "r.json");
         assert_eq!(report["defects"][0]["cause"]["kind"], "chance", "{out}");
         for finding in report["findings"].as_array().unwrap() {
             // Without call data it is never wrong, which takes 74 requests to show.
@@ -118,7 +99,7 @@ fn a_finding_by_chance_is_shrunk() {
             let is_smallest = is_zero && operation["callData"] == "0x";
             assert_eq!(is_smallest, !only_with_call_data, "{body}");
         }
-        let says_so = crate::flat(&out).contains("a smaller request may show it too");
+        let says_so = flat(&out).contains("a smaller request may show it too");
         assert_eq!(says_so, only_with_call_data, "{out}");
     }
 }

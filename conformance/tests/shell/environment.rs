@@ -1,11 +1,10 @@
 //! Environment variables: one that is set and empty never means that something else is judged.
 
-use std::{ffi::OsString, fs};
+use std::ffi::OsString;
 
 use paymaster_settings::{EMBEDDED_WARNING, settings::environment::variables};
-use tempfile::tempdir;
 
-use crate::{binary, finish, flat, run, server::Server};
+use crate::*;
 
 #[test]
 fn an_empty_variable_of_the_tools_is_2_and_named() {
@@ -25,7 +24,7 @@ fn an_empty_variable_of_the_tools_is_2_and_named() {
             ("PAYMASTER_KEY", &["judge", "gone.har", "--config", "headers.toml"][..]),
             ("PAYMASTER_KEY", &["--config", "headers.toml"][..]),
         ]) {
-            let (code, out, err) = finish(binary(folder.path()).env(name, blank).args(arguments));
+            let (code, out, err) = finish(binary(&folder).env(name, blank).args(arguments));
             assert_eq!(code, 2, "{name} {arguments:?}: {out}{err}");
             assert!(err.contains(&format!("{name} is set, but empty")), "{arguments:?}: {err}");
             assert!(out.is_empty(), "{out}");
@@ -36,27 +35,25 @@ fn an_empty_variable_of_the_tools_is_2_and_named() {
 #[test]
 fn other_variables_count_as_not_set_when_they_are_empty() {
     let folder = tempdir().unwrap();
-    let server = Server::hooked(|_, _, response| response);
-    let mut command = binary(folder.path());
+    let server = Server::sound();
+    let mut command = binary(&folder);
     for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "no_proxy", "NO_COLOR", "SSL_CERT_FILE", "TERM"] {
         command.env(name, "");
     }
-    let (code, out, err) = finish(command.args([&server.url(), "--cases", "4", "--allow-incomplete"]));
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, finish(command.args([&server.url(), "--cases", "4", "--allow-incomplete"])));
 }
 
 #[test]
 fn a_variable_that_an_argument_overrides_is_not_looked_at() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("p.toml"), "").unwrap();
-    let mut command = binary(folder.path());
+    let mut command = binary(&folder);
     for name in ["URL", "CONFIG", "CASES", "SEED", "JOBS", "RATE", "TIMEOUT", "TIME_LIMIT"] {
         command.env(format!("PAYMASTER_{name}"), "");
     }
     command.args(["http://127.0.0.1:1/", "--config", "p.toml", "--cases", "4", "--seed", "1", "--jobs", "1"]);
-    let (code, out, err) =
-        finish(command.args(["--rate", "9", "--timeout", "1s", "--time-limit", "9s", "--dry-run"]));
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, _) =
+        ends(0, finish(command.args(["--rate", "9", "--timeout", "1s", "--time-limit", "9s", "--dry-run"])));
     assert!(!out.contains(EMBEDDED_WARNING), "{out}");
 }
 
@@ -76,7 +73,7 @@ fn a_value_that_is_not_utf_8_is_2_and_not_shown() {
         ("SSL_CERT_DIR", &["https://127.0.0.1:1/"]),
     ] {
         let value = OsString::from_vec(b"s3cret\xff".to_vec());
-        let (code, out, err) = finish(binary(folder.path()).env(name, value).args(arguments));
+        let (code, out, err) = finish(binary(&folder).env(name, value).args(arguments));
         assert_eq!(code, 2, "{name}: {out}{err}");
         assert!(err.contains(&format!("{name} is not UTF-8")), "{err}");
         assert!(!err.contains("s3cret") && out.is_empty(), "{out}{err}");
@@ -87,26 +84,23 @@ fn a_value_that_is_not_utf_8_is_2_and_not_shown() {
 fn the_embedded_server_is_the_target_only_where_nothing_names_one_and_every_report_says_so() {
     let folder = tempdir().unwrap();
     let small = ["--cases", "4", "--allow-incomplete", "--report", "json=r.json"];
-    let (code, out, err) = run(folder.path(), &small);
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, _) = ends(0, run(&folder, &small));
     assert!(flat(&out).contains(EMBEDDED_WARNING), "{out}");
-    let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
+    let report = text_of(&folder, "r.json");
     assert!(report.contains("\"embedded\": true"), "{report}");
-    let (code, out, _) = run(folder.path(), &["--dry-run"]);
-    assert_eq!(code, 0);
+    let (out, _) = ends(0, run(&folder, &["--dry-run"]));
     assert!(out.contains(EMBEDDED_WARNING), "{out}");
     // What reads the report.
-    let (_, out, err) = run(folder.path(), &["compare", "r.json", "r.json"]);
+    let (_, out, err) = run(&folder, &["compare", "r.json", "r.json"]);
     assert_eq!(flat(&out).matches(EMBEDDED_WARNING).count(), 2, "{out}{err}");
-    let (code, out, err) = run(folder.path(), &["matrix", "r.json", "-o", "new/m.html"]);
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, _) = ends(0, run(&folder, &["matrix", "r.json", "-o", "new/m.html"]));
     assert!(out.contains(&format!("no badge for r: {EMBEDDED_WARNING}")), "{out}");
-    let page = fs::read_to_string(folder.path().join("new/m.html")).unwrap();
+    let page = text_of(&folder, "new/m.html");
     assert!(page.contains(EMBEDDED_WARNING), "{page}");
     // The profile names a URL, and an empty one is no URL.
     for url in ["http://127.0.0.1:1/", ""] {
         fs::write(folder.path().join("paymaster.toml"), format!("[target]\nurl = \"{url}\"\n")).unwrap();
-        let (code, out, err) = run(folder.path(), &small);
+        let (code, out, err) = run(&folder, &small);
         assert_eq!(code, if url.is_empty() { 2 } else { 3 }, "{out}{err}");
         assert!(!flat(&out).contains(EMBEDDED_WARNING), "{out}");
     }

@@ -1,48 +1,16 @@
 //! `init URL`, and the line of the profile that an incomplete run asks for.
 
-use std::fs;
-
-use serde_json::{Value, json};
-use tempfile::tempdir;
-
-use crate::{
-    flat, run,
-    server::{Server, raw, request_head, unreachable_url, write},
-};
-
-/// A server that answers every call with this error.
-fn refusing(message: &'static str) -> Server {
-    Server::changing(move |_, _, answer| {
-        if let Some(answer) = answer.as_object_mut().filter(|it| it.contains_key("result")) {
-            answer.remove("result");
-            answer.insert("error".to_owned(), json!({"code": -32602, "message": message}));
-        }
-    })
-}
-
-/// A server that simulates: it sponsors the operations of this account, and refuses all others.
-fn simulating() -> Server {
-    Server::changing(|_, request, answer| {
-        if request["params"][0]["sender"] != ACCOUNT
-            && let Some(answer) = answer.as_object_mut().filter(|it| it.contains_key("result"))
-        {
-            answer.remove("result");
-            let error = json!({"code": -32602, "message": "AA20 account not deployed"});
-            answer.insert("error".to_owned(), error);
-        }
-    })
-}
+use crate::*;
 
 const ACCOUNT: &str = "0x00000000000000000000000000000000000000a2";
 
 #[test]
 fn what_the_target_shows_becomes_a_profile_that_accuses_nobody() {
     let folder = tempdir().unwrap();
-    let server = Server::hooked(|_, _, response| response);
-    let (code, out, err) = run(folder.path(), &["init", &server.url(), "-o", "new/found.toml"]);
-    assert_eq!(code, 0, "{out}{err}");
+    let server = Server::sound();
+    let (out, _) = ends(0, run(&folder, &["init", &server.url(), "-o", "new/found.toml"]));
     assert!(out.contains("4 tokens supported") && out.contains("wrote new/found.toml"), "{out}");
-    let text = fs::read_to_string(folder.path().join("new/found.toml")).unwrap();
+    let text = text_of(&folder, "new/found.toml");
     for words in [
         "# found: quoted",
         "symbol = \"USDC\", decimals = 6",
@@ -56,45 +24,35 @@ fn what_the_target_shows_becomes_a_profile_that_accuses_nobody() {
         assert!(text.contains(words), "{words}: {text}");
     }
     let check = [&server.url(), "--cases", "8", "--config", "new/found.toml"];
-    let (code, out, err) = run(folder.path(), &check);
-    assert_eq!(code, 4, "{out}{err}");
+    ends(4, run(&folder, &check));
     // What only the vendor can say is all that is missing.
     let refused = "#: refused = [{ sender = \"0x...\", nonce = \"0\", callData = \"0x...\" }]";
     let denied = "refused-senders = [\"0x00000000000000000000000000000000deadbeef\"]";
     let whole = text.replace(refused, denied).replace("#: ", "");
     fs::write(folder.path().join("whole.toml"), whole.replace("complete = true\n", "")).unwrap();
     let check = [&server.url(), "--cases", "8", "--config", "whole.toml"];
-    let (code, out, err) = run(folder.path(), &check);
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run(&folder, &check));
 }
 
 #[test]
 fn an_existing_file_is_kept_and_nothing_is_sent() {
     let folder = tempdir().unwrap();
-    let server = Server::hooked(|_, _, response| response);
+    let server = Server::sound();
     fs::write(folder.path().join("paymaster.toml"), "# mine").unwrap();
-    let (code, _, err) = run(folder.path(), &["init", &server.url()]);
-    assert_eq!(code, 2, "{err}");
+    let (_, err) = ends(2, run(&folder, &["init", &server.url()]));
     assert!(err.contains("not overwritten"), "{err}");
     assert_eq!(server.requests(), 0);
-    let kept = fs::read_to_string(folder.path().join("paymaster.toml")).unwrap();
+    let kept = text_of(&folder, "paymaster.toml");
     assert_eq!(kept, "# mine");
-    let (code, _, err) = run(folder.path(), &["init", "a.toml", "-o", "b.toml"]);
-    assert_eq!(code, 2, "{err}");
+    let (_, err) = ends(2, run(&folder, &["init", "a.toml", "-o", "b.toml"]));
     assert!(err.contains("`a.toml` is no URL"), "{err}");
 }
 
 #[test]
 fn without_an_answer_of_the_service_there_is_no_file() {
     let folder = tempdir().unwrap();
-    let denying = raw(|mut stream| {
-        while request_head(&mut stream).is_some() {
-            write(&mut stream, b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n");
-        }
-    });
-    for (url, words) in [(unreachable_url(), "could not ask"), (denying, "HTTP 401")] {
-        let (code, out, err) = run(folder.path(), &["init", &url]);
-        assert_eq!(code, 3, "{out}{err}");
+    for (url, words) in [(unreachable_url(), "could not ask"), (always("401 Unauthorized", ""), "HTTP 401")] {
+        let (_, err) = ends(3, run(&folder, &["init", &url]));
         assert!(err.contains(words) && err.contains("no file was written"), "{err}");
         assert!(!folder.path().join("paymaster.toml").exists());
     }
@@ -114,29 +72,27 @@ fn secrets_are_not_written() {
         }
     });
     let url = format!("{}v1/path-secret-1", server.url());
-    let (code, out, err) = run(folder.path(), &["init", &url, "-H", "x-key: header-secret-2"]);
-    assert_eq!(code, 0, "{out}{err}");
-    let text = fs::read_to_string(folder.path().join("paymaster.toml")).unwrap();
+    let (out, _) = ends(0, run(&folder, &["init", &url, "-H", "x-key: header-secret-2"]));
+    let text = text_of(&folder, "paymaster.toml");
     for secret in ["path-secret-1", "header-secret-2"] {
         assert!(!text.contains(secret) && !out.contains(secret), "{secret}: {out}{text}");
     }
-    assert!(text.contains("set PAYMASTER_URL"), "{text}");
-    assert!(text.contains("#: headers = [\"x-key: ${PAYMASTER_HEADER_X_KEY}\"]"), "{text}");
+    has(&text, &["set PAYMASTER_URL", "#: headers = [\"x-key: ${PAYMASTER_HEADER_X_KEY}\"]"]);
 }
 
 #[test]
 fn a_target_that_refuses_everything_is_shown_with_the_one_key_to_write() {
     let folder = tempdir().unwrap();
-    let server = refusing("AA20 account not deployed\n[tokens]\u{1b}[31m");
-    let (code, out, err) = run(folder.path(), &["init", &server.url()]);
-    assert_eq!(code, 0, "{out}{err}");
+    let server = Server::changing(|_, _, answer| {
+        refuse_result(answer, -32_602, "AA20 account not deployed\n[tokens]\u{1b}[31m");
+    });
+    let (out, _) = ends(0, run(&folder, &["init", &server.url()]));
     let shown = "\"AA20 account not deployed\\n[tokens]\\u{1b}[31m\"";
     assert!(out.contains(shown) && !out.contains('\u{1b}'), "{out}");
     assert!(out.contains("it needs one key") && out.contains("sponsorable = ["), "{out}");
-    let text = fs::read_to_string(folder.path().join("paymaster.toml")).unwrap();
+    let text = text_of(&folder, "paymaster.toml");
     assert!(text.contains(shown) && text.contains("#: sponsorable = ["), "{text}");
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "4"]);
-    assert_eq!(code, 4, "{out}{err}");
+    let (out, _) = ends(4, run(&folder, &[&server.url(), "--cases", "4"]));
     // More rules wait for a token first, which would help none of them.
     assert!(waiting(&out).2.starts_with("sponsorable = "), "{out}");
 }
@@ -158,11 +114,10 @@ fn an_incomplete_run_names_the_line_that_most_rules_wait_for() {
     let folder = tempdir().unwrap();
     let check = |url: &str, profile: &str| {
         fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
-        let (code, out, err) = run(folder.path(), &[url, "--cases", "20"]);
-        assert_eq!(code, 4, "{out}{err}");
+        let (out, _) = ends(4, run(&folder, &[url, "--cases", "20"]));
         out
     };
-    let server = Server::hooked(|_, _, response| response);
+    let server = Server::sound();
     let out = check(&server.url(), "");
     let (inconclusive, waits, line) = waiting(&out);
     assert!(waits == 2 && line.starts_with("refused = "), "{out}");
@@ -175,7 +130,11 @@ fn an_incomplete_run_names_the_line_that_most_rules_wait_for() {
     assert_eq!(waiting(&after).0, inconclusive - waits, "{after}");
 
     // A target that simulates waits for an operation.
-    let server = simulating();
+    let server = Server::changing(|_, request, answer| {
+        if request["params"][0]["sender"] != ACCOUNT {
+            refuse_result(answer, -32_602, "AA20 account not deployed");
+        }
+    });
     let tokens = "[tokens]\nsupported = [{ address = \"0xda5289fcaaf71d52a80a254da614a192b693e977\" }]\n";
     let accounts = "[[accounts]]\nname = \"BICONOMY\"\nversion = \"2.0.0\"\n";
     let out = check(&server.url(), &format!("{tokens}{accounts}"));

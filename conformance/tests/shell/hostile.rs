@@ -1,22 +1,8 @@
 //! Hostile and broken targets: each is named for what it is, soon, in little memory, and the reports are written.
 
-use std::{
-    fs,
-    io::{Read, Write},
-    net::TcpStream,
-    process::{Command, Stdio},
-    thread,
-    time::Duration,
-};
+use std::process::Command;
 
-use serde_json::Value;
-use tempfile::tempdir;
-
-use crate::{
-    flat,
-    server::{Server, raw, read_request, unreachable_url, write},
-    system_root,
-};
+use crate::*;
 
 /// What a run against a hostile target leaves.
 struct Ordeal {
@@ -108,15 +94,6 @@ fn check(name: &str, ordeal: &Ordeal, code: i32, said: &str) {
     }
 }
 
-/// A server that reads requests and does the same for each.
-fn answering(answer: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> String {
-    raw(move |mut stream| {
-        while read_request(&mut stream) {
-            answer(&mut stream);
-        }
-    })
-}
-
 /// Writes the same again and again, as long as anybody reads.
 fn flood(stream: &mut TcpStream, chunk: &[u8]) {
     while stream.write_all(chunk).is_ok() {}
@@ -153,15 +130,15 @@ fn silence_and_slowness_meet_the_total_deadline() {
         thread::sleep(Duration::from_mins(1));
         drop(stream);
     });
-    let stalling = answering(|stream| {
+    let stalling = serving(|stream| {
         write(stream, b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{");
         thread::sleep(Duration::from_mins(1));
     });
-    let dripping = answering(|stream| {
+    let dripping = serving(|stream| {
         write(stream, b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
         drip(stream);
     });
-    let dripping_headers = answering(|stream| {
+    let dripping_headers = serving(|stream| {
         write(stream, b"HTTP/1.1 200 OK\r\nx: ");
         drip(stream);
     });
@@ -175,8 +152,8 @@ fn silence_and_slowness_meet_the_total_deadline() {
 
 #[test]
 fn interim_responses_without_end_are_no_answer() {
-    let interim = answering(|stream| flood(stream, &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100)));
-    let slow = answering(|stream| {
+    let interim = serving(|stream| flood(stream, &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100)));
+    let slow = serving(|stream| {
         while stream.write_all(b"HTTP/1.1 102 Processing\r\n\r\n").is_ok() {
             thread::sleep(Duration::from_millis(10));
         }
@@ -188,12 +165,12 @@ fn interim_responses_without_end_are_no_answer() {
 #[test]
 fn bodies_without_end_are_not_read_whole() {
     const SAID: &str = "the response body is larger than 1048576 bytes";
-    let endless = answering(|stream| {
+    let endless = serving(|stream| {
         write(stream, b"HTTP/1.1 200 OK\r\n\r\n");
         flood(stream, &[b' '; 1 << 14]);
     });
     endure("an endless body", &endless, 3, SAID);
-    let chunked = answering(|stream| {
+    let chunked = serving(|stream| {
         write(stream, b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
         let mut chunk = b"4000\r\n".to_vec();
         chunk.extend([b' '; 1 << 14]);
@@ -201,7 +178,7 @@ fn bodies_without_end_are_not_read_whole() {
         flood(stream, &chunk);
     });
     endure("an endless chunked body", &chunked, 3, SAID);
-    let long = answering(|stream| {
+    let long = serving(|stream| {
         write(stream, b"HTTP/1.1 200 OK\r\ncontent-length: 2147483648\r\n\r\n");
         flood(stream, &[b' '; 1 << 14]);
     });
@@ -210,7 +187,7 @@ fn bodies_without_end_are_not_read_whole() {
 
 #[test]
 fn heads_without_end_are_not_read_whole() {
-    let fat = answering(|stream| {
+    let fat = serving(|stream| {
         write(stream, b"HTTP/1.1 200 OK\r\n");
         let header = format!("x-header: {}\r\n", "a".repeat(100_000));
         for _ in 0..100 {
@@ -219,7 +196,7 @@ fn heads_without_end_are_not_read_whole() {
         write(stream, b"content-length: 2\r\n\r\n{}");
     });
     endure("10 MB of headers", &fat, 3, "the response head is larger than 32768 bytes");
-    let many = answering(|stream| {
+    let many = serving(|stream| {
         let headers: Vec<String> = (0..500).map(|number| format!("x-{number}: a\r\n")).collect();
         answer(stream, &headers.concat(), b"{}");
     });
@@ -229,11 +206,11 @@ fn heads_without_end_are_not_read_whole() {
 #[test]
 fn what_is_no_json_to_be_read_is_named() {
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-    let nested = answering(move |stream| answer(stream, "", deep.as_bytes()));
+    let nested = serving(move |stream| answer(stream, "", deep.as_bytes()));
     endure("JSON 100,000 deep", &nested, 3, "nested deeper than 127 levels");
     // The first bytes of a gzip stream: what it would become does not matter, since nobody decodes it. It does not
     // say that it is JSON, which is judged.
-    let bomb = answering(|stream| {
+    let bomb = serving(|stream| {
         let start = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xEC, 0xC1];
         write(stream, b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 12\r\n\r\n");
         write(stream, &start);
@@ -267,21 +244,21 @@ fn connections_that_end_early_are_two_defects() {
 
 #[test]
 fn redirects_are_named_and_not_followed() {
-    let itself = answering(|stream| {
+    let itself = serving(|stream| {
         write(stream, b"HTTP/1.1 307 Temporary Redirect\r\nlocation: /loop\r\ncontent-length: 0\r\n\r\n");
     });
     endure("a loop", &itself, 3, "HTTP 307 for every valid request, a redirect to /loop");
-    let elsewhere = Server::hooked(|_, _, response| response);
+    let elsewhere = Server::sound();
     let place = elsewhere.url();
     let head = format!("HTTP/1.1 301 Moved Permanently\r\nlocation: {place}\r\ncontent-length: 0\r\n\r\n");
-    let moved = answering(move |stream| write(stream, head.as_bytes()));
+    let moved = serving(move |stream| write(stream, head.as_bytes()));
     endure("another place", &moved, 3, &format!("a redirect to {place}"));
     assert_eq!(elsewhere.requests(), 0);
 }
 
 #[test]
 fn other_protocols_are_named() {
-    let tls = answering(|stream| write(stream, &[0x15, 3, 1, 0, 2, 2, 0x46]));
+    let tls = serving(|stream| write(stream, &[0x15, 3, 1, 0, 2, 2, 0x46]));
     endure("a TLS alert", &tls, 3, "what came is TLS: is it an https:// URL?");
     let ssh = raw(|mut stream| {
         write(&mut stream, b"SSH-2.0-OpenSSH_9.6\r\n");
@@ -293,7 +270,7 @@ fn other_protocols_are_named() {
 #[test]
 fn down_at_the_start_is_told_from_death_in_the_middle() {
     endure("unreachable", &unreachable_url(), 3, "no answer from 127.0.0.1:");
-    let server = Server::hooked(|_, _, response| response);
+    let server = Server::sound();
     let url = server.url();
     let dying = thread::spawn(move || meet(&url, &["--rate", "300", "--timeout", "4m"]));
     while server.requests() < 300 {

@@ -1,21 +1,8 @@
 //! Recorded traffic: what is read, what is said of it, what is left out.
 
-use std::fs;
-
-use serde_json::{Value, json};
-use tempfile::tempdir;
-
-use crate::{binary, run, server::Server};
+use crate::*;
 
 const RULE: &str = "sponsored-result.callGasLimit";
-
-fn wrong() -> Server {
-    Server::changing(|_, _, answer| {
-        if answer["result"]["MODE"] == "SPONSORED" {
-            answer["result"]["callGasLimit"] = Value::from("many");
-        }
-    })
-}
 
 fn request() -> Value {
     json!({
@@ -57,37 +44,18 @@ fn har(entries: &[Value]) -> String {
 #[test]
 fn what_a_check_recorded_is_judged_again_with_the_same_verdict() {
     let folder = tempdir().unwrap();
-    let server = wrong();
-    let (code, ..) = run(
-        folder.path(),
-        &[
-            &server.url(),
-            "--cases",
-            "6",
-            "--rule",
-            RULE,
-            "--report",
-            "har-all=all.har",
-            "--report",
-            "ndjson-all=all.ndjson",
-        ],
+    let server = Server::with_gas_in_words();
+    let line = format!(
+        "{} --cases 6 --rule {RULE} --report har-all=all.har --report ndjson-all=all.ndjson",
+        server.url()
     );
-    assert_eq!(code, 1);
+    ends(1, run(&folder, &words(&line)));
     let sent = server.requests();
     for file in ["all.har", "all.ndjson"] {
-        let (code, out, err) = run(folder.path(), &["judge", file, "--report", "json=report.json"]);
-        assert_eq!(code, 1, "{out}{err}");
-        assert!(out.contains(&format!("breaks     {RULE}")), "{out}");
-        assert!(out.contains("recorded, not sent again"), "{out}");
-        let report: Value =
-            serde_json::from_str(&fs::read_to_string(folder.path().join("report.json")).unwrap()).unwrap();
-        let schema = serde_json::from_str(include_str!("../../report.schema.json")).unwrap();
-        let validator = jsonschema::draft202012::new(&schema).unwrap();
-        let errors: Vec<String> = validator
-            .iter_errors(&report)
-            .map(|error| format!("{error} at {}", error.instance_path()))
-            .collect();
-        assert!(errors.is_empty(), "{errors:#?}");
+        let (out, _) = ends(1, run(&folder, &["judge", file, "--report", "json=report.json"]));
+        has(&out, &[&format!("breaks     {RULE}"), "recorded, not sent again"]);
+        let report = json_of(&folder, "report.json");
+        is_valid(&report);
         let judged = report["recorded"]["exchanges"].as_u64().unwrap();
         assert!(judged > 20, "{judged}");
         assert_eq!(report["target"], server.url());
@@ -96,8 +64,7 @@ fn what_a_check_recorded_is_judged_again_with_the_same_verdict() {
     // What was found can be sent again.
     let replays = fs::read_dir(folder.path().join("paymaster-replays")).unwrap();
     let replay = replays.map(|file| file.unwrap().path()).next().unwrap();
-    let (code, out, err) = run(folder.path(), &["replay", &replay.display().to_string(), &server.url()]);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &["replay", &replay.display().to_string(), &server.url()]));
     assert!(out.starts_with("STILL THERE"), "{out}");
 }
 
@@ -129,9 +96,8 @@ fn a_recorded_failure_is_compared_with_the_nearest_request_that_passed() {
     let entries = [far, with_nonce(6, "0x1"), with_nonce(7, "0x0"), with_nonce(8, "0x0")];
     fs::write(folder.path().join("w.har"), har(&entries)).unwrap();
     let arguments = ["judge", "w.har", "--report", "json=r.json"];
-    let (code, out, err) = run(folder.path(), &arguments);
-    assert_eq!(code, 1, "{out}{err}");
-    let text = crate::flat(&out);
+    let (out, _) = ends(1, run(&folder, &arguments));
+    let text = flat(&out);
     assert!(
         text.contains(
             "cause differs from the nearest recorded request that passed, entry 2, in nonce (\"0x0\", there \"0x1\"), \
@@ -140,7 +106,7 @@ fn a_recorded_failure_is_compared_with_the_nearest_request_that_passed() {
         "{out}"
     );
     assert!(text.contains("right entry 2: HTTP 200"), "{out}");
-    let report: Value = serde_json::from_slice(&fs::read(folder.path().join("r.json")).unwrap()).unwrap();
+    let report = json_of(&folder, "r.json");
     let defects = report["defects"].as_array().unwrap();
     assert_eq!(defects.len(), 1, "{out}");
     assert_eq!(defects[0]["rules"].as_array().unwrap().len(), 2, "{out}");
@@ -149,11 +115,8 @@ fn a_recorded_failure_is_compared_with_the_nearest_request_that_passed() {
 
     // Without a request that passed, every recorded answer is wrong.
     fs::write(folder.path().join("w.har"), har(&entries[2..])).unwrap();
-    let (_, out, _) = run(folder.path(), &arguments);
-    assert!(
-        crate::flat(&out).contains("cause every answer of pm_sponsorUserOperation in mode SPONSORED"),
-        "{out}"
-    );
+    let (_, out, _) = run(&folder, &arguments);
+    has(&flat(&out), &["cause every answer of pm_sponsorUserOperation in mode SPONSORED"]);
 }
 
 #[test]
@@ -165,8 +128,7 @@ fn a_browsers_recording_is_judged_and_tells_no_secret() {
     let mut preflight = entry(url);
     preflight["request"]["method"] = "OPTIONS".into();
     fs::write(folder.path().join("w.har"), har(&[preflight, entry(url), other])).unwrap();
-    let (code, out, err) = run(folder.path(), &["judge", "w.har"]);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &["judge", "w.har"]));
     assert!(out.contains("https://paymaster.example/***"), "{out}");
     assert!(out.contains("1 recorded exchange\n"), "{out}");
     assert!(out.contains("left out: 1 exchange: not a POST request"), "{out}");
@@ -176,11 +138,8 @@ fn a_browsers_recording_is_judged_and_tells_no_secret() {
         assert!(!out.contains(secret), "{secret}: {out}");
     }
     // One exchange shows too little for a pass.
-    let (code, out, _) = run(folder.path(), &["judge", "w.har", "--rule", "answer.jsonrpc"]);
-    assert_eq!(code, 4, "{out}");
-    let (code, ..) =
-        run(folder.path(), &["judge", "w.har", "--rule", "answer.jsonrpc", "--allow-incomplete"]);
-    assert_eq!(code, 0);
+    ends(4, run(&folder, &["judge", "w.har", "--rule", "answer.jsonrpc"]));
+    ends(0, run(&folder, &["judge", "w.har", "--rule", "answer.jsonrpc", "--allow-incomplete"]));
 }
 
 #[test]
@@ -189,25 +148,21 @@ fn one_endpoint_is_judged_at_a_time() {
     let (one, two) = ("https://h/key-number-one", "https://h/key-number-two");
     let text = har(&[entry(one), entry(two), entry(two)]);
     let judge = |more: &[&str]| {
-        let mut command = binary(folder.path());
+        let mut command = binary(&folder);
         command.args(["judge", "-"]).args(more).write_stdin(text.clone());
-        crate::finish(&mut command)
+        finish(&mut command)
     };
-    let (code, _, err) = judge(&[]);
-    assert_eq!(code, 2);
+    let (_, err) = ends(2, judge(&[]));
     assert!(err.contains("choose one with --endpoint"), "{err}");
     assert!(
         err.contains("1  https://h/***  1 exchange\n") && err.contains("2  https://h/***  2 exchanges"),
         "{err}"
     );
     for choice in ["2", "number-two"] {
-        let (code, out, err) = judge(&["--endpoint", choice]);
-        assert_eq!(code, 1, "{err}");
-        assert!(out.contains("2 recorded exchanges"), "{out}");
-        assert!(out.contains("left out: 1 exchange: a call to another endpoint"), "{out}");
+        let (out, _) = ends(1, judge(&["--endpoint", choice]));
+        has(&out, &["2 recorded exchanges", "left out: 1 exchange: a call to another endpoint"]);
     }
-    let (code, _, err) = judge(&["--endpoint", "3"]);
-    assert_eq!(code, 2);
+    let (_, err) = ends(2, judge(&["--endpoint", "3"]));
     assert!(err.contains("no endpoint has this number"), "{err}");
 }
 
@@ -219,8 +174,7 @@ fn lines_without_headers_say_nothing_of_headers() {
         "response": {"status": 200, "body": {"jsonrpc": "2.0", "id": 7, "error": {"code": 1, "message": "m"}}},
     });
     fs::write(folder.path().join("t.ndjson"), format!("{line}\n")).unwrap();
-    let (code, out, err) =
-        run(folder.path(), &["judge", "t.ndjson", "--rule", "http.content-type", "--strict"]);
+    let (code, out, err) = run(&folder, &["judge", "t.ndjson", "--rule", "http.content-type", "--strict"]);
     assert_eq!(code, 4, "an error is no result: {out}{err}");
     assert!(out.contains("http.content-type 0/10"), "{out}");
 }
@@ -235,19 +189,17 @@ fn what_is_no_recording_is_refused_with_its_place() {
         ("{\"format\": \"paymaster-replay/v1\"}", "line 1: not an exchange"),
     ] {
         fs::write(folder.path().join("r"), text).unwrap();
-        let (code, _, err) = run(folder.path(), &["judge", "r"]);
+        let (code, _, err) = run(&folder, &["judge", "r"]);
         assert_eq!(code, 2, "{text}");
         assert!(err.starts_with("error: r: "), "{err}");
         assert!(err.contains(words), "{err}");
     }
     fs::write(folder.path().join("r"), [0xff, 0xfe]).unwrap();
-    let (_, _, err) = run(folder.path(), &["judge", "r"]);
+    let (_, _, err) = run(&folder, &["judge", "r"]);
     assert!(err.contains("not UTF-8 from byte 0 on"), "{err}");
-    let (code, _, err) = run(folder.path(), &["judge", "gone.har"]);
-    assert_eq!(code, 2);
+    let (_, err) = ends(2, run(&folder, &["judge", "gone.har"]));
     assert!(err.starts_with("error: gone.har: "), "{err}");
     fs::write(folder.path().join("r"), har(&[])).unwrap();
-    let (code, out, _) = run(folder.path(), &["judge", "r"]);
-    assert_eq!(code, 3, "{out}");
+    let (out, _) = ends(3, run(&folder, &["judge", "r"]));
     assert!(out.contains("there was no exchange to judge"), "{out}");
 }

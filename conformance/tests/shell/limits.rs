@@ -1,21 +1,11 @@
 //! Targets that limit how many requests they take, and runs that limit themselves.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use hyper::{HeaderMap, StatusCode};
-use serde_json::Value;
-use tempfile::tempdir;
+use hyper::HeaderMap;
 
 use crate::{
-    binary, finish, flat, run,
     secrets::{artefacts, formats},
-    server::{Closed, Injected, OnConnection, Server, Unanswered, whole},
+    server::whole,
+    *,
 };
 
 /// A server that answers so many requests, and then 429 with that Retry-After.
@@ -31,17 +21,13 @@ fn answering(most: usize, retry_after: &'static str) -> Server {
 
 #[test]
 fn a_target_that_answered_and_asks_to_wait_beyond_the_time_limit_leaves_a_run_incomplete() {
-    let folder = tempdir().unwrap();
     let server = answering(800, "3600");
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--jobs", "1"]);
-    assert_eq!(code, 4, "{out}{err}");
+    let (out, _) = ends(4, alone(&[&server.url(), "--jobs", "1"]));
     assert!(out.starts_with("INCOMPLETE"), "{out}");
-    let plain = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        plain.contains(
-            "cut short: the target limits how many requests it takes: it asked to wait 3600 s (Retry-After)"
-        ),
-        "{out}"
+    let plain = flat(&out);
+    has(
+        &plain,
+        &["cut short: the target limits how many requests it takes: it asked to wait 3600 s (Retry-After)"],
     );
     assert!(out.contains(" passed, "), "what was judged until then is reported: {out}");
     assert!(!out.contains("check that the target is running"), "{out}");
@@ -51,29 +37,24 @@ fn a_target_that_answered_and_asks_to_wait_beyond_the_time_limit_leaves_a_run_in
 
 #[test]
 fn a_pause_in_which_the_time_limit_ends_leaves_a_run_incomplete() {
-    let folder = tempdir().unwrap();
     let server = answering(100, "");
     let arguments = [&server.url(), "--jobs", "1", "--time-limit", "3s"];
-    let (code, out, err) = run(folder.path(), &arguments);
-    assert_eq!(code, 4, "{out}{err}");
+    let (out, _) = ends(4, alone(&arguments));
     assert!(out.contains("the time limit of 3 s was reached"), "{out}");
 }
 
 #[test]
 fn a_target_that_asks_to_wait_without_end_leaves_a_run_incomplete() {
     let folder = tempdir().unwrap();
-    let (code, out, err) = run(folder.path(), &[&answering(300, "0").url(), "--jobs", "1"]);
-    assert_eq!(code, 4, "{out}{err}");
+    let (out, _) = ends(4, run(&folder, &[&answering(300, "0").url(), "--jobs", "1"]));
     assert!(out.contains("answered HTTP 429 to each of 3 requests 8 times"), "{out}");
-    let (code, out, err) = run(folder.path(), &[&answering(0, "0").url(), "--jobs", "1"]);
+    let (code, out, err) = run(&folder, &[&answering(0, "0").url(), "--jobs", "1"]);
     assert_eq!(code, 3, "nothing was ever answered: {out}{err}");
 }
 
 #[test]
 fn a_target_that_asks_to_wait_beyond_the_time_limit_at_once_is_given_up() {
-    let folder = tempdir().unwrap();
-    let (code, out, _) = run(folder.path(), &[&answering(0, "3600").url()]);
-    assert_eq!(code, 3, "{out}");
+    let (out, _) = ends(3, alone(&[&answering(0, "3600").url()]));
     assert!(out.contains("asked to wait 3600 s"), "{out}");
 }
 
@@ -93,15 +74,12 @@ fn a_run_at_a_known_rate_says_at_its_start_how_long_it_takes_and_what_fits() {
         ),
     ] {
         let arguments = [&[url.as_str()], more].concat();
-        let (_, out, err) = run(folder.path(), &arguments);
+        let (_, out, err) = run(&folder, &arguments);
         let printed = format!("{err}{out}");
-        assert!(printed.contains("t 20 requests a second, about 4"), "{printed}");
-        assert!(printed.contains(words), "{printed}");
+        has(&printed, &["t 20 requests a second, about 4", words]);
     }
     // What was printed at the start to fit does.
-    let (code, out, err) =
-        run(folder.path(), &[&url, "--rate", "2000", "--cases", "4", "--allow-incomplete"]);
-    assert_eq!(code, 0, "{out}{err}");
+    let (_, err) = ends(0, run(&folder, &[&url, "--rate", "2000", "--cases", "4", "--allow-incomplete"]));
     assert_eq!(err.lines().count(), 1, "{err}");
     assert!(err.starts_with("at 2000 requests a second, about "), "{err}");
     assert!(!err.contains("longer"), "{err}");
@@ -109,24 +87,22 @@ fn a_run_at_a_known_rate_says_at_its_start_how_long_it_takes_and_what_fits() {
 
 #[test]
 fn a_run_that_its_time_limit_ended_says_what_would_fit() {
-    let folder = tempdir().unwrap();
     let server = answering(usize::MAX, "");
     let url = server.url();
     // Few answers make no rate. A loaded machine may not get to enough of them within the shorter limits; with the longest one the run would
     // still be cut short, on any machine, because its requests need more time at this rate.
     for seconds in ["10", "20", "30", "40"] {
         let (limit, before) = (format!("{seconds}s"), server.requests());
-        let (code, out, err) = run(folder.path(), &[&url, "--rate", "20", "--time-limit", &limit]);
+        let (code, out, err) = alone(&[&url, "--rate", "20", "--time-limit", &limit]);
         if code == 3 {
             continue;
         }
         assert_eq!(code, 4, "{out}{err}");
-        let plain = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let plain = flat(&out);
         if !plain.contains(&format!("the time limit of {seconds} s was reached: at ")) {
             continue;
         }
-        assert!(plain.contains("requests a second, about "), "{out}");
-        assert!(plain.contains("--time-limit "), "{out}");
+        has(&plain, &["requests a second, about ", "--time-limit "]);
         // The hundred requests that waited for their turn were not sent.
         let (sent, _) = plain.split_once(" requests in ").unwrap();
         let (_, sent) = sent.rsplit_once(' ').unwrap();
@@ -149,12 +125,6 @@ fn is_granted(answer: &Value) -> bool {
     answer["result"]["paymasterAndData"].as_str().is_some_and(|data| data != "0x")
 }
 
-/// A refusal with this message in place of an answer.
-fn refused(answer: &Value, message: &str) -> Value {
-    let error = serde_json::json!({"code": -32_000, "message": message});
-    serde_json::json!({"jsonrpc": answer["jsonrpc"], "id": answer["id"], "error": error})
-}
-
 const PROFILE: &str = r#"
 [operations]
 accepts = "any"
@@ -174,9 +144,8 @@ fn a_run_gets_no_more_sponsorships_than_the_profile_allows() {
         }
     });
     let profile = format!("{PROFILE}max-sponsorships = 30\nmax-cost = \"0.01 ETH\"\n");
-    std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--allow-incomplete"]);
-    assert_eq!(code, 0, "{out}{err}");
+    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let (out, err) = ends(0, run(&folder, &[&server.url(), "--allow-incomplete"]));
     let granted = granted.load(Ordering::SeqCst);
     assert!((20..=30).contains(&granted), "{granted}");
     let limits = "30 sponsorships worth 0.01 ETH (operations.max-sponsorships";
@@ -195,13 +164,12 @@ fn a_sponsor_that_stops_in_the_middle_is_not_accused() {
         };
         for answer in answers.into_iter().filter(|answer| asks(request) && is_granted(answer)) {
             if granted.fetch_add(1, Ordering::SeqCst) >= 150 {
-                *answer = refused(answer, "the daily budget is used up");
+                refuse(answer, -32_000, "the daily budget is used up");
             }
         }
     });
-    std::fs::write(folder.path().join("paymaster.toml"), PROFILE).unwrap();
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--allow-incomplete"]);
-    assert_eq!(code, 0, "{out}{err}");
+    fs::write(folder.path().join("paymaster.toml"), PROFILE).unwrap();
+    let (out, _) = ends(0, run(&folder, &[&server.url(), "--allow-incomplete"]));
     let text = flat(&out);
     assert!(text.contains("the target sponsored ") && text.contains(": a budget?"), "{out}");
 }
@@ -226,7 +194,7 @@ fn the_steps_of_the_page_about_staging_do_what_it_says() {
             0 => part.split_whitespace().collect(),
             _ => vec![part],
         });
-        let mut command = binary(folder.path());
+        let mut command = binary(&folder);
         let (code, out, err) = finish(command.env("STAGING_KEY", KEY).args(words.skip(1)));
         assert!(!format!("{out}{err}").contains(KEY), "{line}: {out}{err}");
         (code, flat(&format!("{err}{out}")))
@@ -235,7 +203,7 @@ fn the_steps_of_the_page_about_staging_do_what_it_says() {
     let (code, text) =
         run("paymaster-conformance init https://staging.example/rpc -H 'x-api-key: ${STAGING_KEY}'");
     assert_eq!(code, 0, "{text}");
-    let found = std::fs::read_to_string(&file).unwrap();
+    let found = fs::read_to_string(&file).unwrap();
     assert!(found.contains("headers = [\"x-api-key: ${STAGING_KEY}\"]") && !found.contains(KEY), "{found}");
 
     let (_, profile) = PAGE.split_once("```toml\n").unwrap();
@@ -245,19 +213,15 @@ fn the_steps_of_the_page_about_staging_do_what_it_says() {
         .replace("requests-per-second = 20", "requests-per-second = 2000")
         .replace("sender = \"0x...\"", "sender = \"0x5b38da6a701c568545dcfcb03fcb875f56beddc4\"")
         .replace("[\"0x...\"]", &format!("[\"{REFUSED}\"]"));
-    std::fs::write(&file, profile).unwrap();
+    fs::write(&file, profile).unwrap();
     let (code, text) = run("paymaster-conformance check --dry-run");
     assert_eq!(code, 0, "{text}");
-    assert!(
-        text.contains("Time, requests about supported tokens included: at 2000 requests a second"),
-        "{text}"
-    );
+    has(&text, &["Time, requests about supported tokens included: at 2000 requests a second"]);
     let (code, text) =
         run("paymaster-conformance check --quick --allow-incomplete --report junit=paymaster.xml");
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("at most 200 sponsorships worth 0.02 ETH"), "{text}");
-    assert!(text.contains("requests in flight at a time: at most "), "{text}");
-    assert!(!std::fs::read_to_string(folder.path().join("paymaster.xml")).unwrap().contains(KEY));
+    has(&text, &["at most 200 sponsorships worth 0.02 ETH", "requests in flight at a time: at most "]);
+    assert!(!text_of(&folder, "paymaster.xml").contains(KEY));
 }
 
 /// A key in a header, from `init` to `check`, at a service that shows it in wrong answers.
@@ -274,11 +238,11 @@ fn a_key_in_a_header_is_named_where_it_is_missing_or_wrong_and_is_never_shown() 
             if !has_key {
                 (head.status, text) = (status, "access denied".to_owned());
             }
-            hyper::Response::from_parts(head, text.into())
+            Response::from_parts(head, text.into())
         });
         let folder = tempdir().unwrap();
         let run = |key: Option<&str>, arguments: &[&str]| {
-            let mut command = binary(folder.path());
+            let mut command = binary(&folder);
             command.args(arguments).envs(key.map(|key| ("STAGING_KEY", key)));
             let (code, out, err) = finish(&mut command);
             for (name, text) in artefacts(folder.path(), (out.clone(), err.clone())) {
@@ -290,10 +254,10 @@ fn a_key_in_a_header_is_named_where_it_is_missing_or_wrong_and_is_never_shown() 
         let (code, text) = run(Some(KEY), &["init", &server.url(), "-H", key]);
         assert_eq!(code, 0, "{text}");
         let file = folder.path().join("paymaster.toml");
-        let found = std::fs::read_to_string(&file).unwrap();
+        let found = fs::read_to_string(&file).unwrap();
         let line = format!("headers = [\"{key}\"]");
         assert!(found.contains(&format!("#: {line}")), "{found}");
-        std::fs::write(&file, found.replace(&format!("#: {line}"), &line)).unwrap();
+        fs::write(&file, found.replace(&format!("#: {line}"), &line)).unwrap();
 
         let sent = server.requests();
         let (code, text) = run(None, &["check"]);
@@ -301,10 +265,7 @@ fn a_key_in_a_header_is_named_where_it_is_missing_or_wrong_and_is_never_shown() 
         assert!(text.contains("the environment variable STAGING_KEY is not set"), "{text}");
         let (code, text) = run(Some("another"), &["check"]);
         assert_eq!(code, 3, "{text}");
-        assert!(
-            text.contains(&format!("HTTP {}", status.as_u16())) && text.contains("check the key"),
-            "{text}"
-        );
+        has(&text, &[&format!("HTTP {}", status.as_u16()), "check the key"]);
         let written = formats();
         let mut arguments = vec!["check", "--cases", "12", "--jobs", "4", "-v"];
         arguments.extend(written.iter().map(String::as_str));
@@ -331,20 +292,18 @@ fn forgetting(after: Duration, closes: bool) -> Server {
 
 #[test]
 fn a_service_that_forgets_idle_connections_is_found_with_idle_alone() {
-    let folder = tempdir().unwrap();
-    std::fs::write(folder.path().join("paymaster.toml"), PROFILE).unwrap();
+    let folder = with_profile(PROFILE);
     let judged = |server: &Server, more: &[&str]| {
         let url = server.url();
         let arguments =
             [&[url.as_str(), "--cases", "12", "--strict", "--allow-incomplete", "-v"], more].concat();
-        let (code, out, err) = run(folder.path(), &arguments);
+        let (code, out, err) = run(&folder, &arguments);
         (code, flat(&format!("{out}{err}")))
     };
     let idle = ["--rule", "http.idle-connection", "--timeout", "3s", "--idle", "1500ms"];
     let (code, text) = judged(&forgetting(Duration::from_secs(1), false), &idle);
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains("breaks http.idle-connection"), "{text}");
-    assert!(text.contains("on the same connection after it was idle"), "{text}");
+    has(&text, &["breaks http.idle-connection", "on the same connection after it was idle"]);
     // A server may close a connection that was idle: what comes on it is sent again on a new one.
     let (code, text) = judged(&forgetting(Duration::from_secs(1), true), &idle);
     assert_eq!(code, 0, "{text}");
@@ -362,9 +321,7 @@ fn more_than_200_requests_come_over_one_connection() {
         let OnConnection { earlier, .. } = *response.extensions().get().unwrap();
         if earlier < 200 { response } else { response.map(|_| b"{}".as_slice().into()) }
     });
-    let folder = tempdir().unwrap();
-    let (code, out, err) = run(folder.path(), &[&server.url()]);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, err) = ends(1, alone(&[&server.url()]));
     assert!(out.contains("answer.result-or-error"), "{out}{err}");
 }
 
@@ -381,9 +338,8 @@ fn what_the_connection_decides_is_not_called_concurrency() {
             text.replace("\"symbol\":", "\"name\":").into()
         })
     });
-    let folder = tempdir().unwrap();
     for seed in ["1", "2", "3", "4"] {
-        let (code, out, err) = run(folder.path(), &[&server.url(), "--seed", seed]);
+        let (code, out, err) = alone(&[&server.url(), "--seed", seed]);
         assert!(code == 1 && !flat(&out).contains("in flight; right"), "{out}{err}");
     }
 }
@@ -399,8 +355,7 @@ fn what_one_quoted_token_decides_is_one_defect() {
             }
         }
     });
-    let folder = tempdir().unwrap();
-    let (code, out, err) = run(folder.path(), &[&server.url()]);
+    let (code, out, err) = alone(&[&server.url()]);
     assert!(code == 1 && flat(&out).contains("1 defect,"), "{out}{err}");
 }
 
@@ -417,7 +372,7 @@ fn without_token_mode() -> Server {
             let is_valid =
                 answer["result"].is_object() || answer["error"]["message"].as_str().is_some_and(of_token);
             if is_valid && asked.is_some_and(|call| call["params"][1]["mode"] == "ERC20") {
-                *answer = refused(answer, "no token mode here");
+                refuse(answer, -32_000, "no token mode here");
             }
         }
     })
@@ -427,15 +382,14 @@ fn without_token_mode() -> Server {
 fn a_service_of_one_mode_is_judged_by_the_rules_of_that_mode() {
     let folder = tempdir().unwrap();
     let file = folder.path().join("paymaster.toml");
-    std::fs::write(&file, PROFILE.replace("accepts = \"any\"\nsponsors = \"any\"", "")).unwrap();
+    fs::write(&file, PROFILE.replace("accepts = \"any\"\nsponsors = \"any\"", "")).unwrap();
     let server = without_token_mode();
-    let (code, out, err) = run(folder.path(), &[&server.url()]);
-    assert_eq!(code, 4, "{out}{err}");
+    let (out, _) = ends(4, run(&folder, &[&server.url()]));
     let line = r#"the target answered: "no token mode here": where it does not serve them, write operations.modes = ["SPONSORED"]"#;
     assert!(flat(&out).contains(line), "{out}");
-    std::fs::write(&file, format!("{PROFILE}modes = [\"SPONSORED\"]\nrefused-senders = [\"{REFUSED}\"]\n"))
+    fs::write(&file, format!("{PROFILE}modes = [\"SPONSORED\"]\nrefused-senders = [\"{REFUSED}\"]\n"))
         .unwrap();
-    let (code, out, err) = run(folder.path(), &[&server.url()]);
+    let (code, out, err) = run(&folder, &[&server.url()]);
     assert!([0, 4].contains(&code), "{out}{err}");
     assert!(!out.contains("no token mode here"), "{out}");
     assert!(!flat(&out).contains("tokens.supported"), "no rule waits for a token: {out}");
@@ -446,12 +400,9 @@ const REFUSED: &str = "0x00000000000000000000000000000000deadbeef";
 
 #[test]
 fn answers_that_concurrent_requests_mix_up_are_found_within_a_limited_rate() {
-    let folder = tempdir().unwrap();
     let server = Injected::fault("answers-cross");
     let arguments =
         [&server.url, "--rate", "200", "--time-limit", "30s", "--rule", "answer.id", "--no-shrink"];
-    let (code, out, err) = run(folder.path(), &arguments);
-    assert_eq!(code, 1, "{out}{err}");
-    assert!(out.contains("answer.id"), "{out}");
-    assert!(out.contains("requests in flight at a time: at most "), "{out}");
+    let (out, _) = ends(1, alone(&arguments));
+    has(&out, &["answer.id", "requests in flight at a time: at most "]);
 }

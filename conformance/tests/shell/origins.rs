@@ -1,17 +1,6 @@
 //! Headers of the profile are sent to the origin of its `target.url` only: they can be keys.
 
-use std::{
-    fs,
-    path::Path,
-    sync::{Arc, Mutex},
-};
-
-use tempfile::tempdir;
-
-use crate::{
-    binary, finish, run,
-    server::{Server, raw, request_head, write},
-};
+use crate::*;
 
 /// A run of few requests that comes to its end.
 const SMALL: &[&str] = &["--cases", "1", "--rule", "answer.json-text", "--no-shrink"];
@@ -32,10 +21,7 @@ impl Recorder {
         let url = raw(move |mut stream| {
             while let Some(head) = request_head(&mut stream) {
                 log.lock().unwrap().push(head.to_ascii_lowercase());
-                write(
-                    &mut stream,
-                    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}",
-                );
+                write(&mut stream, http("200 OK", "{}").as_bytes());
             }
         });
         Self { url, heads }
@@ -59,8 +45,7 @@ fn profile(folder: &Path, url: Option<&str>) {
 fn replay_file(folder: &Path) -> (Server, String) {
     let server = Server::changing(|_, _, answer| answer["id"] = "seven".into());
     let only = ["--cases", "4", "--rule", "answer.id", "--no-shrink"];
-    let (code, out, err) = run(folder, &[&[server.url().as_str()], &only[..]].concat());
-    assert_eq!(code, 1, "{out}{err}");
+    ends(1, run(folder, &[&[server.url().as_str()], &only[..]].concat()));
     (server, "paymaster-replays/answer.id-1.json".to_owned())
 }
 
@@ -85,7 +70,7 @@ fn no_command_sends_them_to_another_origin() {
                 // Without a URL on the command line, target.url is the target.
                 continue;
             }
-            let (code, out, err) = run(folder.path(), arguments);
+            let (code, out, err) = run(&folder, arguments);
             assert_eq!(code, 2, "{arguments:?}: {out}{err}");
             for part in [
                 "paymaster.toml: target.headers (x-api-key) are not sent to http://127.0.0.1:",
@@ -107,7 +92,7 @@ fn they_are_sent_to_their_own_origin_whatever_the_path() {
     let own = Recorder::start();
     profile(folder.path(), Some(&own.url));
     let url = format!("{}another/path?k=v", own.url);
-    run(folder.path(), &[&[url.as_str()], SMALL].concat());
+    run(&folder, &[&[url.as_str()], SMALL].concat());
     assert!(own.always_got(&format!("x-api-key: {KEY}")));
 }
 
@@ -116,9 +101,9 @@ fn what_is_given_for_this_run_is_sent_and_stands_in_their_place() {
     let folder = tempdir().unwrap();
     let text = "[target]\nurl = \"http://elsewhere.test/\"\nheaders = [\"X-Api-Key: ${NOT_SET_HERE}\"]\n";
     fs::write(folder.path().join("paymaster.toml"), text).unwrap();
-    let given = |with: &dyn Fn(&mut assert_cmd::Command)| {
+    let given = |with: &dyn Fn(&mut Command)| {
         let other = Recorder::start();
-        let mut command = binary(folder.path());
+        let mut command = binary(&folder);
         command.arg(&other.url).args(SMALL);
         with(&mut command);
         let (_, out, err) = finish(&mut command);
@@ -136,6 +121,5 @@ fn what_is_given_for_this_run_is_sent_and_stands_in_their_place() {
 fn the_embedded_server_gets_none_and_is_judged() {
     let folder = tempdir().unwrap();
     profile(folder.path(), None);
-    let (code, out, err) = run(folder.path(), &["--cases", "4", "--allow-incomplete"]);
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run(&folder, &["--cases", "4", "--allow-incomplete"]));
 }

@@ -1,27 +1,17 @@
 //! Targets that refuse requests while too many are in flight, and targets that only look so.
 
-use std::fs;
+use hyper::body::Bytes;
 
-use http_body_util::Full;
-use hyper::{Response, body::Bytes};
-use paymaster_reference_server::{Config, to_profile};
-use serde_json::{Value, json};
-use tempfile::tempdir;
-
-use crate::{
-    run,
-    server::{Closed, Injected, Server},
-};
+use crate::*;
 
 /// A run with 32 jobs: exit code, reports for people, and the observations of the JSON report.
 fn observed(url: &str, more: &[&str]) -> (i32, String, Value) {
     let folder = tempdir().unwrap();
-    let profile = to_profile("fee-quote", &Config::default(), &[]).unwrap();
-    fs::write(folder.path().join("p.toml"), profile).unwrap();
+    fs::write(folder.path().join("p.toml"), own_profile()).unwrap();
     let arguments = [url, "--config=p.toml", "--cases=4", "--allow-incomplete", "--report=json=r.json"];
     let more = if more.contains(&"--jobs") { more.to_vec() } else { [&["--jobs", "32"], more].concat() };
-    let (code, out, err) = run(folder.path(), &[&arguments[..], &more].concat());
-    let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
+    let (code, out, err) = run(&folder, &[&arguments[..], &more].concat());
+    let report = text_of(&folder, "r.json");
     let mut report: Value = serde_json::from_str(&report).unwrap();
     let observations = report["observations"]["behaviour.requests-in-flight"].take();
     (code, format!("{out}{err}"), observations)

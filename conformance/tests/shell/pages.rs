@@ -1,17 +1,11 @@
 //! The pages that people read: README, ARCHITECTURE, CONTRIBUTING and `docs/`. Every link and every path leads somewhere, and the
 //! screen in the README is what the binary prints.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use paymaster_schemas::sections::anchor;
-use serde_json::Value;
-use tempfile::tempdir;
 
-use crate::{run, server::Server};
+use crate::*;
 
 /// Longest line of the README's screen. Longer lines are cut.
 const WIDTH: usize = 110;
@@ -97,15 +91,13 @@ fn every_path_in_the_pages_for_contributors_exists() {
 /// As for snapshots, `INSTA_UPDATE=always` writes the screen that is missing.
 #[test]
 fn the_screen_in_the_readme_is_what_the_binary_prints() {
-    let folder = tempdir().unwrap();
     let server = Server::changing(|_, _, answer| {
         let quotes = answer.pointer_mut("/result/feeQuotes").and_then(Value::as_array_mut);
         for quote in quotes.into_iter().flatten() {
             quote["decimal"] = Value::from(quote["decimal"].to_string());
         }
     });
-    let (code, out, err) = run(folder.path(), &[&server.url()]);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, alone(&[&server.url()]));
     let screen = normalized(&out.replace(&server.url(), "http://127.0.0.1:3000/"));
     let path = root().join("README.md");
     let readme = fs::read_to_string(&path).unwrap();

@@ -1,19 +1,8 @@
 //! HTTP and SOCKS proxies before the target.
 
-use std::{
-    io::{Read, Write},
-    net::{Shutdown, TcpListener, TcpStream},
-    sync::{Arc, Mutex},
-    thread,
-};
+use std::net::Shutdown;
 
-use tempfile::tempdir;
-
-use crate::{
-    binary, finish, flat,
-    secure::{Secure, certificate},
-    server::{Server, unreachable_url},
-};
+use crate::*;
 
 const SMALL: &[&str] = &["--cases", "4", "--allow-incomplete", "--no-shrink"];
 
@@ -78,7 +67,7 @@ fn join(mut client: TcpStream, mut server: TcpStream) {
 
 fn run_with(variable: &str, proxy: &str, arguments: &[&str]) -> (i32, String, String) {
     let folder = tempdir().unwrap();
-    finish(binary(folder.path()).env(variable, proxy).args(arguments).args(SMALL))
+    finish(binary(&folder).env(variable, proxy).args(arguments).args(SMALL))
 }
 
 /// What the credentials of [`Middleman`] become.
@@ -86,7 +75,7 @@ const AUTHORIZATION: &str = "proxy-authorization: Basic dXNlcjpwcm94eS1wYXNzLTE=
 
 #[test]
 fn plain_requests_name_their_whole_url_to_the_proxy() {
-    let server = Server::hooked(|_, _, response| response);
+    let server = Server::sound();
     let address = server.url();
     let address = address.trim_start_matches("http://").trim_end_matches('/');
     for variable in ["http_proxy", "HTTP_PROXY", "all_proxy"] {
@@ -105,12 +94,8 @@ fn plain_requests_name_their_whole_url_to_the_proxy() {
 fn tls_goes_through_a_tunnel_that_sees_no_key() {
     let server = Secure::new("sound", &["h2"]);
     let proxy = Middleman::to(&format!("127.0.0.1:{}", server.port()));
-    let (code, out, err) = run_with(
-        "HTTPS_PROXY",
-        &proxy.url,
-        &["https://paymaster.test/key-12345", "--cacert", &certificate("test-ca")],
-    );
-    assert_eq!(code, 0, "{out}{err}");
+    let arguments = ["https://paymaster.test/key-12345", "--cacert", &certificate("test-ca")];
+    ends(0, run_with("HTTPS_PROXY", &proxy.url, &arguments));
     for head in proxy.heads() {
         assert!(head.starts_with("CONNECT paymaster.test:443 HTTP/1.1\r\n"), "{head}");
         assert!(head.contains("Basic dXNlcjpwcm94eS1wYXNzLTE="), "{head}");
@@ -121,30 +106,21 @@ fn tls_goes_through_a_tunnel_that_sees_no_key() {
 
 #[test]
 fn hosts_of_no_proxy_and_the_embedded_server_are_asked_directly() {
-    let server = Server::hooked(|_, _, response| response);
+    let server = Server::sound();
     let gone = unreachable_url();
     let folder = tempdir().unwrap();
-    let (code, out, err) = finish(
-        binary(folder.path())
-            .env("http_proxy", &gone)
-            .env("NO_PROXY", "elsewhere.test,127.0.0.1")
-            .arg(server.url())
-            .args(SMALL),
-    );
-    assert_eq!(code, 0, "{out}{err}");
-    let (code, out, err) = run_with("all_proxy", &gone, &[]);
-    assert_eq!(code, 0, "{out}{err}");
+    let mut command = binary(&folder);
+    command.env("http_proxy", &gone).env("NO_PROXY", "elsewhere.test,127.0.0.1");
+    ends(0, finish(command.arg(server.url()).args(SMALL)));
+    ends(0, run_with("all_proxy", &gone, &[]));
 }
 
 #[test]
 fn a_proxy_that_does_not_help_is_named_and_its_password_is_not() {
     let gone = unreachable_url().replace("http://", "http://user:proxy-pass-1@");
-    let refusing = crate::server::raw(|mut stream| {
-        crate::server::read_request(&mut stream);
-        crate::server::write(
-            &mut stream,
-            b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n",
-        );
+    let refusing = raw(|mut stream| {
+        read_request(&mut stream);
+        write(&mut stream, b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n");
     });
     for (variable, proxy, url, code, said) in [
         ("http_proxy", gone.as_str(), "http://paymaster.test/", 3, "the proxy 127.0.0.1:"),
@@ -247,20 +223,18 @@ fn socks(mut client: TcpStream, log: &Mutex<Vec<(String, String)>>, target: &str
 
 #[test]
 fn socks_proxies_carry_plain_requests() {
-    let server = Server::hooked(|_, _, response| response);
+    let server = Server::sound();
     let address = server.url();
     let address = address.trim_start_matches("http://").trim_end_matches('/');
     let proxy = Socks::to(address);
     let url = proxy.url("socks5h", "proxy-pass-1");
     // No name server knows this name: only the proxy does.
-    let (code, out, err) = run_with("all_proxy", &url, &["http://paymaster.test/key-12345"]);
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run_with("all_proxy", &url, &["http://paymaster.test/key-12345"]));
     let credentials = || "user:proxy-pass-1".to_owned();
     assert_eq!(proxy.requests(), [(credentials(), "paymaster.test 80".to_owned())]);
     let proxy = Socks::to(address);
     let url = proxy.url("socks5", "proxy-pass-1");
-    let (code, out, err) = run_with("http_proxy", &url, &["http://localhost:81/"]);
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run_with("http_proxy", &url, &["http://localhost:81/"]));
     let requests = proxy.requests();
     assert!(
         requests == [(credentials(), "127.0.0.1 81".to_owned())]
@@ -276,8 +250,7 @@ fn tls_goes_through_socks_proxies() {
     let ca = certificate("test-ca");
     let arguments = ["https://paymaster.test/key-12345", "--cacert", &ca];
     let url = proxy.url("socks5h", "proxy-pass-1");
-    let (code, out, err) = run_with("https_proxy", &url, &arguments);
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run_with("https_proxy", &url, &arguments));
     let expected = ("user:proxy-pass-1".to_owned(), "paymaster.test 443".to_owned());
     assert_eq!(proxy.requests(), [expected]);
     assert!(server.seen().iter().all(|(_, host)| host == "paymaster.test"));
@@ -287,8 +260,7 @@ fn tls_goes_through_socks_proxies() {
 fn a_socks_proxy_that_refuses_the_password_is_named() {
     let proxy = Socks::to("127.0.0.1:1");
     let url = proxy.url("socks5h", "wrong-pass-2");
-    let (code, out, err) = run_with("all_proxy", &url, &["http://paymaster.test/"]);
-    assert_eq!(code, 3, "{out}{err}");
+    let (out, err) = ends(3, run_with("all_proxy", &url, &["http://paymaster.test/"]));
     let text = flat(&format!("{out}{err}"));
     let message = format!("the proxy {}: SOCKS error: credentials not accepted", proxy.address);
     assert!(text.contains(&message), "{text}");

@@ -1,21 +1,8 @@
 //! `proxy`: what passes through is unchanged, judged, and reported at the end.
 
-use std::{
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
-    path::Path,
-    process::{Child, Command, Stdio},
-};
+use std::process::{Child, Command};
 
-use hyper::Version;
-use serde_json::{Value, json};
-use tempfile::tempdir;
-
-use crate::{
-    run, secrets,
-    secure::{Secure, certificate},
-    server::{Server, raw, unreachable_url, write},
-};
+use crate::*;
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":7,"method":"pm_sponsorUserOperation","params":[{"sender":"0x00000000000000000000000000000000000000a1","nonce":"0x1","initCode":"0x","callData":"0x","callGasLimit":"1","verificationGasLimit":"1","preVerificationGas":"1","maxFeePerGas":"0x1","maxPriorityFeePerGas":"0x1"},{"mode":"SPONSORED","sponsorshipInfo":{"webhookData":{},"smartAccountInfo":{"name":"BICONOMY","version":"2.0.0"}}}]}"#;
 
@@ -98,16 +85,14 @@ fn violations_are_told_once_as_they_pass_and_counted_at_the_end() {
     assert_eq!(code, 1, "{out}{err}");
     assert_eq!(err.matches("FAILED answer.id").count(), 1, "{err}");
     assert!(err.contains("expected 7, got \"seven\""), "{err}");
-    assert!(out.contains("3 recorded exchanges"), "{out}");
-    assert!(out.contains("3 times in the run"), "{out}");
+    has(&out, &["3 recorded exchanges", "3 times in the run"]);
     for text in [&out, &err] {
         assert!(!text.contains("upstream-key-1"), "{text}");
     }
-    let report = std::fs::read_to_string(folder.path().join("r.json")).unwrap();
+    let report = text_of(&folder, "r.json");
     assert!(!report.contains("upstream-key-1"), "{report}");
     // What passed is a recording too.
-    let (code, out, _) = run(folder.path(), &["judge", "w.har"]);
-    assert_eq!(code, 1, "{out}");
+    let (out, _) = ends(1, run(&folder, &["judge", "w.har"]));
     assert!(out.contains("3 recorded exchanges"), "{out}");
 }
 
@@ -124,7 +109,7 @@ fn calls_of_the_other_specification_are_recorded_for_it() {
     }
     let (_, out, err) = proxy.end();
     assert!(out.contains("1 recorded exchange"), "{out}{err}");
-    let (_, out, err) = run(folder.path(), &["judge", "w.har", "--spec", "erc-7677"]);
+    let (_, out, err) = run(&folder, &["judge", "w.har", "--spec", "erc-7677"]);
     assert!(out.contains("1 recorded exchange") && !out.contains("eth_chainId"), "{out}{err}");
 }
 
@@ -132,7 +117,7 @@ fn calls_of_the_other_specification_are_recorded_for_it() {
 fn traffic_passes_unchanged() {
     let folder = tempdir().unwrap();
     // The wallet sends its own headers; those of the profile are for requests of ours.
-    std::fs::write(
+    fs::write(
         folder.path().join("paymaster.toml"),
         "[target]\nheaders = [\"x-of-profile: k3y-of-the-profile\"]\n",
     )
@@ -172,11 +157,8 @@ fn traffic_passes_unchanged() {
         "{sent}"
     );
     assert!(head.starts_with("http/1.1 207"), "{head}");
-    assert!(
-        head.contains("set-cookie: a=1") && head.contains("set-cookie: b=2") && head.contains("x-own: yes"),
-        "{head}"
-    );
-    assert!(!head.contains("x-hop"), "{head}");
+    has(&head, &["set-cookie: a=1", "set-cookie: b=2", "x-own: yes"]);
+    lacks(&head, &["x-hop"]);
     assert_eq!(body, "{ }");
     // A preflight request is passed on like any other.
     proxy.ask("OPTIONS / HTTP/1.1\r\nAccess-Control-Request-Method: POST\r\nOrigin: http://page", "");
@@ -230,7 +212,7 @@ fn an_upstream_that_is_not_there_is_told_and_not_judged() {
 fn an_upstream_that_breaks_off_has_broken_a_rule() {
     let folder = tempdir().unwrap();
     let upstream = raw(|mut stream| {
-        crate::server::read_request(&mut stream);
+        read_request(&mut stream);
         write(&mut stream, b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"json");
     });
     let proxy = Proxy::start(folder.path(), &upstream, &[]);
@@ -243,8 +225,7 @@ fn an_upstream_that_breaks_off_has_broken_a_rule() {
 
 #[test]
 fn what_it_cannot_do_it_says_at_once() {
-    let folder = tempdir().unwrap();
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     for (arguments, words) in [
         (vec!["proxy"], "give --upstream URL"),
@@ -254,8 +235,7 @@ fn what_it_cannot_do_it_says_at_once() {
             "give another address with --listen",
         ),
     ] {
-        let (code, _, err) = run(folder.path(), &arguments);
-        assert_eq!(code, 2, "{err}");
+        let (_, err) = ends(2, alone(&arguments));
         assert!(err.contains(words) && !err.contains("key-to-hide"), "{err}");
     }
 }
@@ -312,11 +292,10 @@ fn no_artefact_has_a_secret_of_a_recording_that_its_answers_echo() {
     let har = json!({"log": {"version": "1.2", "entries": entries.collect::<Vec<_>>()}});
     let input = tempdir().unwrap();
     let file = input.path().join("w.har");
-    std::fs::write(&file, har.to_string()).unwrap();
+    fs::write(&file, har.to_string()).unwrap();
     let options = secrets::formats();
     let mut arguments = vec!["judge", file.to_str().unwrap()];
     arguments.extend(options.iter().map(String::as_str));
-    let (code, out, err) = run(folder.path(), &arguments);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, err) = ends(1, run(&folder, &arguments));
     secrets::search(&secrets::artefacts(folder.path(), (out, err)));
 }

@@ -1,52 +1,19 @@
 //! `replay`: what it concludes, and that the line which reports print works as printed.
 
 use std::{
-    fs,
-    path::Path,
     process::Command,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering},
-    },
-    time::{Duration, Instant},
+    sync::atomic::{AtomicBool, AtomicU32},
 };
 
-use hyper::StatusCode;
-use paymaster_reference_server::{Config, to_profile};
-use serde_json::{Value, json};
-use tempfile::tempdir;
-
-use crate::{
-    binary, finish, run,
-    secure::{Secure, certificate},
-    server::{Injected, OnConnection, Server, raw, request_head, write},
-};
+use crate::*;
 
 const RULE: &str = "quote-result.feeQuotes";
 
 /// A replay file of a finding against that rule.
 fn finding(folder: &Path) -> String {
-    let server = Server::changing(|_, _, answer| {
-        if answer.pointer("/result/feeQuotes").is_some() {
-            answer["result"]["feeQuotes"] = Value::Null;
-        }
-    });
-    let (code, out, err) = run(folder, &[&server.url(), "--cases", "4", "--rule", RULE]);
-    assert_eq!(code, 1, "{out}{err}");
+    let server = Server::nulling(&["feeQuotes"]);
+    ends(1, run(folder, &[&server.url(), "--cases", "4", "--rule", RULE]));
     format!("paymaster-replays/{RULE}-1.json")
-}
-
-/// A server that answers everything with this status and body.
-fn always(status: &str, body: &str) -> String {
-    let answer = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    raw(move |mut stream| {
-        while request_head(&mut stream).is_some() {
-            write(&mut stream, answer.as_bytes());
-        }
-    })
 }
 
 /// How many requests came over a connection decides, and a target that was started again is wrong as before.
@@ -57,9 +24,8 @@ fn what_the_requests_of_a_connection_decide_is_still_there() {
         if earlier % 25 == 24 { response.map(|_| b"{}".as_slice().into()) } else { response }
     });
     let folder = tempdir().unwrap();
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "60"]);
-    assert_eq!(code, 1, "{out}{err}");
-    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
+    ends(1, run(&folder, &[&server.url(), "--cases", "60"]));
+    let (code, out, err) = run(&folder, &["replay", "paymaster-replays", &server.url()]);
     assert!(code == 1 && !out.contains("FIXED"), "{out}{err}");
 }
 
@@ -69,19 +35,16 @@ fn a_connection_is_idle_in_a_run_and_in_a_replay_where_that_is_asked_for() {
     let server = Injected::fault("page-after-idle");
     let arguments = [server.url.as_str(), "--cases", "4", "--rule", "http.idle-connection", "--strict"];
     let idle = ["--idle", "300ms"];
-    let (_, out, err) = run(folder.path(), &[&arguments[..], &["-v"]].concat());
+    let (_, out, err) = run(&folder, &[&arguments[..], &["-v"]].concat());
     assert!(out.contains("not tried: no connection was kept idle (--idle 5s)"), "{out}{err}");
-    let (code, out, err) = run(folder.path(), &[&arguments[..], &idle].concat());
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &[&arguments[..], &idle].concat()));
     assert!(out.contains("on the same connection after it was idle"), "{out}");
     assert!(out.contains(" --idle 300ms"), "the line that repeats it: {out}");
     let file = "paymaster-replays/http.idle-connection-1.json";
-    let (code, _, err) = run(folder.path(), &["replay", file]);
-    assert_eq!(code, 3, "{err}");
+    let (_, err) = ends(3, run(&folder, &["replay", file]));
     assert!(err.contains("repeat it with --idle"), "{err}");
     for (server, expected) in [(server, 1), (Injected::sound(), 0)] {
-        let (code, out, err) = run(folder.path(), &[&["replay", file, &server.url][..], &idle].concat());
-        assert_eq!(code, expected, "{out}{err}");
+        ends(expected, run(&folder, &[&["replay", file, &server.url][..], &idle].concat()));
     }
 }
 
@@ -104,26 +67,22 @@ fn what_is_wrong_now_and_then_is_looked_for_in_more_than_one_second() {
         }
     });
     let folder = tempdir().unwrap();
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "4", "--rule", RULE]);
-    assert_eq!(code, 1, "{out}{err}");
+    ends(1, run(&folder, &[&server.url(), "--cases", "4", "--rule", RULE]));
     *first_of_replay.lock().unwrap() = Some(Instant::now());
-    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
+    let (code, out, err) = run(&folder, &["replay", "paymaster-replays", &server.url()]);
     assert!(code == 1 && out.contains("1 still there"), "{out}{err}");
 }
 
 /// The target asks to wait, and serves others meanwhile.
 #[test]
 fn a_value_that_alone_gets_429_is_still_there() {
-    let folder = tempdir().unwrap();
-    let profile = to_profile("fee-quote", &Config::default(), &[]).unwrap();
-    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let folder = with_profile(own_profile());
     let server = Injected::fault("refused-sender-throttled");
     let arguments = [server.url.as_str(), "--rule", "answer.json-text"];
-    let (code, out, err) = run(folder.path(), &arguments);
+    let (code, out, err) = run(&folder, &arguments);
     assert!(code == 1 && out.contains("HTTP 429"), "{out}{err}");
     for (server, expected) in [(server, 1), (Injected::sound(), 0)] {
-        let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &server.url]);
-        assert_eq!(code, expected, "{out}{err}");
+        ends(expected, run(&folder, &["replay", "paymaster-replays", &server.url]));
     }
 }
 
@@ -134,15 +93,14 @@ fn behind_a_wrong_key_or_path_it_could_not_test() {
     let json_rpc = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no key"}}"#;
     for status in ["401 Unauthorized", "403 Forbidden", "404 Not Found"] {
         for body in ["", "<html>no such page</html>", r#"{"message":"no key"}"#, json_rpc] {
-            let (code, out, err) = run(folder.path(), &["replay", &file, &always(status, body)]);
+            let (code, out, err) = run(&folder, &["replay", &file, &always(status, body)]);
             assert_eq!(code, 3, "{status} {body}: {out}{err}");
             let said =
                 format!("HTTP {} for every request: look at the path, the headers and the key", &status[..3]);
             assert!(err.contains(&said) && out.is_empty(), "{status} {body}: {out}{err}");
         }
     }
-    let (code, out, err) = run(folder.path(), &["replay", &file, &always("502 Bad Gateway", "<html>")]);
-    assert_eq!(code, 3, "{out}{err}");
+    let (_, err) = ends(3, run(&folder, &["replay", &file, &always("502 Bad Gateway", "<html>")]));
     assert!(err.contains("HTTP 502 for every request"), "{err}");
 }
 
@@ -150,13 +108,8 @@ fn behind_a_wrong_key_or_path_it_could_not_test() {
 fn what_the_rule_does_not_judge_is_no_pass() {
     let folder = tempdir().unwrap();
     let file = finding(folder.path());
-    let refusing = Server::changing(|_, _, answer| {
-        *answer = json!({
-            "jsonrpc": "2.0", "id": answer["id"], "error": {"code": -32000, "message": "refused \u{9b}31m"},
-        });
-    });
-    let (code, out, err) = run(folder.path(), &["replay", &file, &refusing.url()]);
-    assert_eq!(code, 4, "{out}{err}");
+    let refusing = Server::changing(|_, _, answer| refuse(answer, -32_000, "refused \u{9b}31m"));
+    let (out, _) = ends(4, run(&folder, &["replay", &file, &refusing.url()]));
     assert!(out.starts_with("NOT PROVED  quote-result.feeQuotes"), "{out}");
     assert!(out.contains("HTTP 200") && out.contains("refused"), "{out}");
     assert!(!out.contains('\u{9b}'), "{out}");
@@ -174,17 +127,15 @@ fn a_status_that_was_there_when_it_was_found_is_judged() {
         }
         let mut wrong = response.map(|_| {
             let error = json!({"code": -32601, "message": "no such method"});
-            http_body_util::Full::from(json!({"jsonrpc": "2.0", "id": "other", "error": error}).to_string())
+            Full::from(json!({"jsonrpc": "2.0", "id": "other", "error": error}).to_string())
         });
         *wrong.status_mut() = StatusCode::NOT_FOUND;
         wrong
     });
     let only = ["--cases", "4", "--rule", "answer.id"];
-    let (code, out, err) = run(folder.path(), &[&[server.url().as_str()], &only[..]].concat());
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &[&[server.url().as_str()], &only[..]].concat()));
     assert!(out.contains("HTTP 404"), "{out}");
-    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays/answer.id-1.json"]);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &["replay", "paymaster-replays/answer.id-1.json"]));
     assert!(out.starts_with("STILL THERE"), "{out}");
 }
 
@@ -228,9 +179,7 @@ fn the_printed_line_works_when_pasted() {
             let knows = head.contains(&format!("{PATH} ")) && SENT.iter().all(|line| lower.contains(line));
             let (status, body) =
                 if knows { ("200 OK", r#"[{"jsonrpc":"2.0"}]"#) } else { ("401 Unauthorized", "") };
-            let length = body.len();
-            let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\n");
-            write(&mut stream, format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes());
+            write(&mut stream, http(status, body).as_bytes());
         }
     });
     let folder = tempdir().unwrap();
@@ -241,7 +190,7 @@ fn the_printed_line_works_when_pasted() {
     )
     .unwrap();
     let profile_key = ("PROFILE_KEY", "secret-profile-6");
-    let mut command = binary(folder.path());
+    let mut command = binary(&folder);
     command
         .args([&url, "--cases", "4", "--rule", "answer.object", "--config", "my profile.toml"])
         .args(["-H", "x-flag: secret-flag-3", "-H", "x-flag-env: Bearer ${FLAG_KEY}"])
@@ -249,15 +198,14 @@ fn the_printed_line_works_when_pasted() {
         .env("PAYMASTER_HEADERS", "x-environment: secret-list-5")
         .env("FLAG_KEY", "secret-env-4")
         .env(profile_key.0, profile_key.1);
-    let (code, out, err) = finish(&mut command);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, finish(&mut command));
     let line = line(&out);
     assert!(!line.contains("secret") && !line.contains("Secret"), "{line}");
-    assert!(
-        crate::flat(&out).contains(
-            "(export PAYMASTER_URL, PROFILE_KEY, PAYMASTER_HEADER_X_ENVIRONMENT, PAYMASTER_HEADER_X_FLAG, FLAG_KEY first)"
-        ),
-        "{out}"
+    has(
+        &flat(&out),
+        &[
+            "(export PAYMASTER_URL, PROFILE_KEY, PAYMASTER_HEADER_X_ENVIRONMENT, PAYMASTER_HEADER_X_FLAG, FLAG_KEY first)",
+        ],
     );
     let variables = [
         ("PAYMASTER_URL", url.as_str()),
@@ -283,9 +231,9 @@ fn the_printed_line_works_when_pasted() {
     let (code, told) = paste(folder.path(), line, &wrong);
     assert_eq!(code, 3, "{told}");
     assert!(told.contains("HTTP 401 for every request"), "{told}");
-    let markdown = fs::read_to_string(folder.path().join("r.md")).unwrap();
+    let markdown = text_of(&folder, "r.md");
     assert!(markdown.contains(&format!("\n{line}\n")), "{markdown}");
-    let junit = fs::read_to_string(folder.path().join("r.xml")).unwrap();
+    let junit = text_of(&folder, "r.xml");
     let escaped = line.replace('\'', "&apos;").replace('"', "&quot;");
     assert!(junit.contains(&escaped), "{junit}");
 }
@@ -301,8 +249,7 @@ fn the_printed_line_names_the_url_and_trusts_whom_the_run_trusted() {
         let server = Secure::broken(name, &["h2"]);
         let url = server.url("localhost");
         let only = ["--cases", "4", "--rule", "quote-result.MODE"];
-        let (code, out, err) = run(folder.path(), &[&[url.as_str()], &only[..], &trust].concat());
-        assert_eq!(code, 1, "{out}{err}");
+        let (out, _) = ends(1, run(&folder, &[&[url.as_str()], &only[..], &trust].concat()));
         let line = line(&out);
         assert!(line.contains(&format!(" {url} --config paymaster.toml --")), "{line}");
         let (code, told) = paste(folder.path(), line, &[]);
@@ -317,12 +264,11 @@ fn the_line_of_recorded_traffic_names_the_file_only_where_its_headers_may_be_sen
     let server = Server::changing(|_, _, answer| answer["id"] = "seven".into());
     let url = server.url();
     let only = ["--cases", "1", "--rule", "answer.id", "--report", "har-all=all.har"];
-    run(folder.path(), &[&[url.as_str()], &only[..]].concat());
+    run(&folder, &[&[url.as_str()], &only[..]].concat());
     for (name, of) in [("own.toml", url.as_str()), ("other.toml", "http://elsewhere.test/")] {
         let text = format!("[target]\nurl = \"{of}\"\nheaders = [\"x-api-key: k3y-of-the-profile\"]\n");
         fs::write(folder.path().join(name), text).unwrap();
-        let (code, out, err) = run(folder.path(), &["judge", "all.har", "--config", name]);
-        assert_eq!(code, 1, "{out}{err}");
+        let (out, _) = ends(1, run(&folder, &["judge", "all.har", "--config", name]));
         let line = line(&out);
         assert_eq!(line.contains(" --config own.toml"), of == url, "{line}");
         let (code, told) = paste(folder.path(), line, &[]);
@@ -331,33 +277,19 @@ fn the_line_of_recorded_traffic_names_the_file_only_where_its_headers_may_be_sen
     }
 }
 
-/// A server that breaks these two rules while it is wrong about them.
-fn wrong_about(members: &'static [&'static str]) -> Server {
-    Server::changing(move |_, _, answer| {
-        for member in members {
-            let pointer = format!("/result/{member}");
-            if let Some(value) = answer.pointer_mut(&pointer) {
-                *value = Value::Null;
-            }
-        }
-    })
-}
-
 #[test]
 fn a_folder_says_of_each_defect_what_became_of_it() {
     let folder = tempdir().unwrap();
-    let server = wrong_about(&["feeQuotes", "paymasterAddress"]);
+    let server = Server::nulling(&["feeQuotes", "paymasterAddress"]);
     let rules = ["--cases", "4", "--rule", RULE, "--rule", "quote-result.paymasterAddress"];
-    let (code, out, err) = run(folder.path(), &[&[server.url().as_str()], &rules[..]].concat());
-    assert_eq!(code, 1, "{out}{err}");
+    ends(1, run(&folder, &[&[server.url().as_str()], &rules[..]].concat()));
     let replays = folder.path().join("paymaster-replays");
     fs::write(replays.join("notes.json"), "{\"mine\": true}").unwrap();
     fs::write(replays.join("notes.txt"), "mine").unwrap();
-    let replay = |url: &str| run(folder.path(), &["replay", "paymaster-replays", url]);
+    let replay = |url: &str| run(&folder, &["replay", "paymaster-replays", url]);
 
-    let half = wrong_about(&["feeQuotes"]);
-    let (code, out, err) = replay(&half.url());
-    assert_eq!(code, 1, "{out}{err}");
+    let half = Server::nulling(&["feeQuotes"]);
+    let (out, _) = ends(1, replay(&half.url()));
     let lines: Vec<&str> = out.lines().collect();
     let starts = [
         "STILL THERE     pm_getFeeQuoteOrData in mode ERC20 (every judged answer): expected an array of fee quote objects",
@@ -371,11 +303,10 @@ fn a_folder_says_of_each_defect_what_became_of_it() {
         assert!(lines.iter().any(|line| line.starts_with(start)), "{start}: {out}");
     }
 
-    let sound = wrong_about(&[]);
+    let sound = Server::sound();
     let (code, out, _) = replay(&sound.url());
     assert_eq!((code, out.lines().last()), (0, Some("2 defects: 2 fixed")), "{out}");
-    let (code, out, _) = replay(&always("401 Unauthorized", ""));
-    assert_eq!(code, 3, "{out}");
+    let (out, _) = ends(3, replay(&always("401 Unauthorized", "")));
     assert!(out.contains("2 defects: 2 could not be tested"), "{out}");
 
     // Known failures name no defect: each finding stands alone.
@@ -387,14 +318,12 @@ fn a_folder_says_of_each_defect_what_became_of_it() {
             fs::write(&path, file.to_string()).unwrap();
         }
     }
-    let (code, out, _) = replay(&half.url());
-    assert_eq!(code, 1, "{out}");
+    let (out, _) = ends(1, replay(&half.url()));
     assert!(out.starts_with("STILL THERE     quote-result.feeQuotes-1  expected "), "{out}");
     assert!(out.contains("\nFIXED           quote-result.paymasterAddress-1  the rule held "), "{out}");
 
     fs::create_dir(folder.path().join("empty")).unwrap();
-    let (code, _, err) = run(folder.path(), &["replay", "empty"]);
-    assert_eq!(code, 2, "{err}");
+    let (_, err) = ends(2, run(&folder, &["replay", "empty"]));
     assert!(err.contains("there is no replay file"), "{err}");
 }
 
@@ -416,7 +345,7 @@ fn a_run_removes_earlier_replay_files_of_its_target_and_no_others() {
     let check = |rule: &str| {
         let arguments = rules(rule.to_owned());
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        run(folder.path(), &arguments).0
+        run(&folder, &arguments).0
     };
     assert_eq!(check(RULE), 1);
     let own = folder.path().join(format!("paymaster-replays/{RULE}-1.json"));
@@ -438,7 +367,7 @@ fn a_run_removes_earlier_replay_files_of_its_target_and_no_others() {
 fn a_run_over_other_rules_sets_earlier_replay_files_aside() {
     let folder = tempdir().unwrap();
     let server = Server::changing(|_, _, answer| answer["id"] = Value::from("seven"));
-    let check = |rule: &str| run(folder.path(), &[&server.url(), "--cases", "4", "--rule", rule]).0;
+    let check = |rule: &str| run(&folder, &[&server.url(), "--cases", "4", "--rule", rule]).0;
     assert_eq!(check("answer.id"), 1);
     let names = |folder: std::path::PathBuf| -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
@@ -472,16 +401,13 @@ fn a_defect_is_fixed_when_none_of_its_findings_is_seen() {
         })
     };
     let server = missing(&["ERC20", "SPONSORED"]);
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "4", "--rule", "answer.id"]);
-    assert_eq!(code, 1, "{out}{err}");
-    let replay = |modes| run(folder.path(), &["replay", "paymaster-replays", &missing(modes).url()]);
-    let (code, out, _) = replay(&["SPONSORED"]);
-    assert_eq!(code, 1, "{out}");
+    ends(1, run(&folder, &[&server.url(), "--cases", "4", "--rule", "answer.id"]));
+    let replay = |modes| run(&folder, &["replay", "paymaster-replays", &missing(modes).url()]);
+    let (out, _) = ends(1, replay(&["SPONSORED"]));
     assert!(out.starts_with("STILL THERE     requests"), "{out}");
     assert!(out.contains("\n  FIXED  ") && out.contains("\n  STILL THERE  "), "{out}");
     assert!(out.ends_with("1 defect: 1 still there\n"), "{out}");
-    let (code, out, _) = replay(&[]);
-    assert_eq!(code, 0, "{out}");
+    let (out, _) = ends(0, replay(&[]));
     assert!(out.ends_with("1 defect: 1 fixed\n"), "{out}");
 }
 
@@ -492,28 +418,21 @@ fn every_finding_of_a_run_is_judged_again() {
         let nonce = request["params"][0]["nonce"].as_str().unwrap_or_default();
         let digits = nonce.trim_start_matches("0x");
         if !digits.is_empty() && digits.trim_start_matches('0').is_empty() {
-            *answer = json!({
-                "jsonrpc": answer["jsonrpc"], "id": answer["id"], "error": {"code": -32602, "message": "no nonce"},
-            });
+            refuse(answer, -32_602, "no nonce");
         }
     });
-    let folder = tempdir().unwrap();
-    fs::write(folder.path().join("paymaster.toml"), "[operations]\naccepts = \"any\"\nsponsors = \"any\"\n")
-        .unwrap();
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "60"]);
-    assert_eq!(code, 1, "{out}{err}");
+    let folder = with_profile("[operations]\naccepts = \"any\"\nsponsors = \"any\"\n");
+    let (out, _) = ends(1, run(&folder, &[&server.url(), "--cases", "60"]));
     let files = fs::read_dir(folder.path().join("paymaster-replays")).unwrap().count();
     assert!(files > 3, "{out}");
-    let (code, told, err) = run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
-    assert_eq!(code, 1, "{told}{err}");
+    let (told, _) = ends(1, run(&folder, &["replay", "paymaster-replays", &server.url()]));
     let again = told.lines().filter(|line| line.starts_with("  STILL THERE")).count();
     assert_eq!(again, files, "{told}");
 }
 
 /// Runs `check` on these arguments with few cases; there must be a violation. Returns what it printed.
 fn check(folder: &Path, arguments: &[&str]) -> String {
-    let (code, out, err) = run(folder, &[&["--cases", "40"], arguments].concat());
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(folder, &[&["--cases", "40"], arguments].concat()));
     out
 }
 
@@ -523,12 +442,10 @@ fn a_mix_up_of_concurrent_answers_is_not_said_to_be_fixed() {
     let folder = tempdir().unwrap();
     let server = Injected::fault("answers-cross");
     check(folder.path(), &[&server.url, "--rule", "answer.id"]);
-    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &server.url]);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &["replay", "paymaster-replays", &server.url]));
     assert!(!out.contains("FIXED"), "{out}");
-    let sound = wrong_about(&[]);
-    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &sound.url()]);
-    assert_eq!(code, 0, "{out}{err}");
+    let sound = Server::sound();
+    ends(0, run(&folder, &["replay", "paymaster-replays", &sound.url()]));
 }
 
 /// Every 25th answer has another id while the server is `broken`.
@@ -549,19 +466,16 @@ fn what_is_broken_now_and_then_is_sent_as_often_as_99_percent_need() {
     let server = now_and_then(true);
     check(folder.path(), &[&server.url(), "--rule", RULE]);
     let file = format!("paymaster-replays/{RULE}-1.json");
-    let finding: Value =
-        serde_json::from_str(&fs::read_to_string(folder.path().join(&file)).unwrap()).unwrap();
+    let finding = json_of(&folder, &file);
     let share = &finding["finding"]["share"];
     let [broken, judged] = ["broken", "judged"].map(|count| share[count].as_f64().unwrap());
     assert!((0.005..0.2).contains(&(broken / judged)), "{share}");
     assert_eq!(finding["finding"]["circumstances"]["in_flight"], 1, "{finding}");
 
-    let (code, out, err) = run(folder.path(), &["replay", &file, &now_and_then(true).url()]);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &["replay", &file, &now_and_then(true).url()]));
     assert!(out.starts_with("STILL THERE  quote-result.feeQuotes"), "{out}");
     let sound = now_and_then(false);
-    let (code, out, err) = run(folder.path(), &["replay", &file, &sound.url()]);
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, _) = ends(0, run(&folder, &["replay", &file, &sound.url()]));
     assert!(out.starts_with("FIXED  quote-result.feeQuotes"), "{out}");
     let held = (1.0 - broken / judged).powi(i32::try_from(sound.requests()).unwrap());
     assert!(held < 0.01, "{} requests for {share}", sound.requests());
@@ -570,8 +484,7 @@ fn what_is_broken_now_and_then_is_sent_as_often_as_99_percent_need() {
     let mut rare = finding.clone();
     rare["finding"]["share"] = json!({"broken": 1, "judged": 1_000_000});
     fs::write(folder.path().join("rare.json"), rare.to_string()).unwrap();
-    let (code, out, err) = run(folder.path(), &["replay", "rare.json", &now_and_then(false).url()]);
-    assert_eq!(code, 4, "{out}{err}");
+    let (out, _) = ends(4, run(&folder, &["replay", "rare.json", &now_and_then(false).url()]));
     assert!(out.starts_with("NOT PROVED") && out.contains("99 % needs"), "{out}");
 }
 
@@ -614,11 +527,9 @@ fn what_depends_on_earlier_requests_is_not_said_to_be_fixed() {
     let folder = tempdir().unwrap();
     let target = keeping_answers();
     check(folder.path(), &[&target.url(), "--rule", "answer.id"]);
-    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &keeping_answers().url()]);
-    assert!(
-        !out.contains("FIXED") && out.contains("other requests of this kind were answered rightly"),
-        "{out}{err}"
-    );
+    let (code, out, err) = run(&folder, &["replay", "paymaster-replays", &keeping_answers().url()]);
+    has(&out, &["other requests of this kind were answered rightly"]);
+    lacks(&out, &["FIXED"]);
     // Where a group holds the requests that decide, it is still there.
     assert!([1, 4].contains(&code), "{out}{err}");
 }
@@ -635,10 +546,10 @@ fn answers_are_compared_with_the_quotes_of_now() {
         })
     };
     check(folder.path(), &[&wrong().url(), "--rule", "plausibility.token-data", "--strict"]);
-    let replay = |server: &Server| run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
+    let replay = |server: &Server| run(&folder, &["replay", "paymaster-replays", &server.url()]);
     let (code, out, err) = replay(&wrong());
     assert!(code == 1 && out.contains("STILL THERE"), "{out}{err}");
-    let (code, out, err) = replay(&wrong_about(&[]));
+    let (code, out, err) = replay(&Server::sound());
     assert!(code == 0 && out.contains("FIXED"), "{out}{err}");
 }
 
@@ -677,10 +588,10 @@ fn what_the_requests_of_a_run_do_not_show_again_is_fixed() {
         let out = check(folder.path(), &[&wrong().url(), "--rule", rule]);
         // One list of one token does not show which tokens a target quotes.
         assert!(!out.contains("expected no quote"), "{out}");
-        let replay = |server: Server| run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
+        let replay = |server: Server| run(&folder, &["replay", "paymaster-replays", &server.url()]);
         let (code, out, err) = replay(wrong());
         assert!(code == 1 && !out.contains("FIXED"), "{rule}: {out}{err}");
-        let (code, out, err) = replay(wrong_about(&[]));
+        let (code, out, err) = replay(Server::sound());
         assert!(code == 0 && out.contains("FIXED"), "{rule}: {out}{err}");
     }
 }
@@ -697,7 +608,7 @@ fn a_defect_of_other_calls_is_not_taken_for_the_one_of_the_file() {
     check(folder.path(), &[&wrong.url(), "--rule", "plausibility.token-data", "--strict"]);
     let file = folder.path().join("paymaster-replays/plausibility.token-data-1.json");
     let file = fs::read_to_string(file).unwrap();
-    let senders: std::collections::BTreeSet<String> =
+    let senders: BTreeSet<String> =
         file.split("0x").filter(|rest| rest.len() >= 40).map(|rest| rest[..40].to_owned()).collect();
     let other = Server::changing(move |_, request, answer| {
         let sender = request["params"][0]["sender"].as_str().unwrap_or_default();
@@ -706,7 +617,7 @@ fn a_defect_of_other_calls_is_not_taken_for_the_one_of_the_file() {
             answer["result"]["paymasterAndData"] = "0x12".into();
         }
     });
-    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &other.url()]);
+    let (code, out, err) = run(&folder, &["replay", "paymaster-replays", &other.url()]);
     assert!(code == 0 && out.contains("FIXED"), "{out}{err}");
 }
 
@@ -728,7 +639,7 @@ fn wrong_after_a_quote() -> Server {
 fn ordinary_calls_come_before_a_request_is_said_to_be_fixed() {
     let folder = tempdir().unwrap();
     check(folder.path(), &[&wrong_after_a_quote().url()]);
-    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &wrong_after_a_quote().url()]);
+    let (code, out, err) = run(&folder, &["replay", "paymaster-replays", &wrong_after_a_quote().url()]);
     assert!(code == 1 && out.contains("STILL THERE") && !out.contains("FIXED"), "{out}{err}");
 }
 
@@ -750,10 +661,10 @@ fn the_requests_of_a_run_come_before_what_has_no_known_cause_is_said_to_be_fixed
     let folder = tempdir().unwrap();
     // Without a search for causes.
     check(folder.path(), &[&wrong_after_an_unknown_method().url(), "--no-shrink"]);
-    let replay = |server: &Server| run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
+    let replay = |server: &Server| run(&folder, &["replay", "paymaster-replays", &server.url()]);
     let (code, out, err) = replay(&wrong_after_an_unknown_method());
     assert!(code == 1 && out.contains("STILL THERE") && !out.contains("FIXED"), "{out}{err}");
-    let (code, out, err) = replay(&wrong_about(&[]));
+    let (code, out, err) = replay(&Server::sound());
     assert!(code == 0 && out.contains("FIXED"), "{out}{err}");
 }
 
@@ -762,19 +673,18 @@ fn refusing_known_bytes(broken: bool, status: StatusCode) -> Server {
     let seen = Mutex::new(std::collections::HashSet::new());
     Server::hooked(move |_, request, response| {
         let (mut head, body) = response.into_parts();
-        let body = crate::server::whole(body);
+        let body = whole(body);
         let mut answer: Value = serde_json::from_slice(&body).unwrap_or_default();
         if !answer["result"].is_object() {
-            return hyper::Response::from_parts(head, body.into());
+            return Response::from_parts(head, body.into());
         }
         if !seen.lock().unwrap().insert(request.to_vec()) {
             head.status = status;
-            let error = json!({"code": -32000, "message": "already known"});
-            answer = json!({"jsonrpc": answer["jsonrpc"], "id": answer["id"], "error": error});
+            refuse(&mut answer, -32_000, "already known");
         } else if broken {
             answer["id"] = "another".into();
         }
-        hyper::Response::from_parts(head, answer.to_string().into())
+        Response::from_parts(head, answer.to_string().into())
     })
 }
 
@@ -784,16 +694,15 @@ fn a_target_that_refuses_known_bytes_is_sent_new_ones() {
         let folder = tempdir().unwrap();
         let server = refusing_known_bytes(true, status);
         check(folder.path(), &[&server.url(), "--rule", "answer.id"]);
-        let replay = |url: &str| run(folder.path(), &["replay", "paymaster-replays", url]);
-        let (code, out, err) = replay(&server.url());
-        assert_eq!(code, 1, "{out}{err}");
+        let replay = |url: &str| run(&folder, &["replay", "paymaster-replays", url]);
+        let (out, _) = ends(1, replay(&server.url()));
         assert!(!out.contains("FIXED"), "{out}");
         let sound = refusing_known_bytes(false, status);
         replay(&sound.url());
         let (code, out, err) = replay(&sound.url());
         assert!(code == 0 || code == 4, "{out}{err}");
     };
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         scope.spawn(|| replays(StatusCode::CONFLICT));
         scope.spawn(|| replays(StatusCode::OK));
     });
@@ -804,8 +713,7 @@ fn a_replay_of_a_refused_repetition_finds_it_again() {
     let folder = tempdir().unwrap();
     let server = Injected::fault("replayed-operation-refused");
     check(folder.path(), &[&server.url]);
-    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &server.url]);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &["replay", "paymaster-replays", &server.url]));
     assert!(!out.contains("FIXED"), "{out}");
 }
 
@@ -815,8 +723,7 @@ fn a_target_that_refuses_every_request_proves_nothing() {
     let wrong = |is_wrong: bool, refuses: bool| {
         Server::changing(move |_, _, answer| {
             if refuses {
-                let error = json!({"code": -32000, "message": "not ready"});
-                *answer = json!({"jsonrpc": answer["jsonrpc"], "id": answer["id"], "error": error});
+                refuse(answer, -32_000, "not ready");
             } else if is_wrong && answer["result"].is_object() {
                 answer["id"] = "another".into();
             }
@@ -824,12 +731,10 @@ fn a_target_that_refuses_every_request_proves_nothing() {
     };
     check(folder.path(), &[&wrong(true, false).url(), "--rule", "answer.id"]);
     let file = "paymaster-replays/answer.id-1.json";
-    let (code, out, err) = run(folder.path(), &["replay", file, &wrong(false, true).url()]);
-    assert_eq!(code, 4, "{out}{err}");
+    let (out, _) = ends(4, run(&folder, &["replay", file, &wrong(false, true).url()]));
     assert!(out.starts_with("NOT PROVED  answer.id"), "{out}");
     assert!(out.contains("is refused now: HTTP 200") && out.contains("not ready"), "{out}");
-    let (code, out, err) = run(folder.path(), &["replay", file, &wrong(false, false).url()]);
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run(&folder, &["replay", file, &wrong(false, false).url()]));
 }
 
 /// Files of an earlier format lack members of this one: the error says what to do, not which member is missing.
@@ -842,8 +747,7 @@ fn a_file_of_an_earlier_format_is_refused_with_advice() {
     text["format"] = "paymaster-replay/v1".into();
     text["finding"].as_object_mut().unwrap().remove("share");
     fs::write(folder.path().join("v1.json"), text.to_string()).unwrap();
-    let (code, _, err) = run(folder.path(), &["replay", "v1.json", "http://127.0.0.1:9/"]);
-    assert_eq!(code, 2, "{err}");
+    let (_, err) = ends(2, run(&folder, &["replay", "v1.json", "http://127.0.0.1:9/"]));
     assert!(err.contains("run again, or use the version that wrote it"), "{err}");
 }
 
@@ -855,6 +759,5 @@ fn a_file_that_names_the_round_as_earlier_versions_did_is_replayed() {
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.contains("\"round\""), "{text}");
     fs::write(&path, text.replace("\"round\"", "\"twist\"")).unwrap();
-    let (code, out, err) = run(folder.path(), &["replay", &file, &Injected::sound().url]);
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run(&folder, &["replay", &file, &Injected::sound().url]));
 }

@@ -1,9 +1,6 @@
 //! The reports.
 
-use serde_json::Value;
-use tempfile::tempdir;
-
-use crate::{SPECIFICATION, binary, finish, run, server::Server};
+use crate::*;
 
 /// Breaks one stated and one warning rule.
 fn wrong() -> Server {
@@ -21,22 +18,15 @@ fn json(text: &str) -> Value {
 
 #[test]
 fn the_json_report_is_valid_against_its_schema() {
-    let schema = json(include_str!("../../report.schema.json"));
-    let validator = jsonschema::draft202012::new(&schema).unwrap();
     let folder = tempdir().unwrap();
     let server = wrong();
-    for (url, expected) in [(server.url(), 1), (crate::server::unreachable_url(), 3)] {
-        let (code, out, err) = run(folder.path(), &[&url, "--cases", "8", "--report", "json=-"]);
-        assert_eq!(code, expected, "{err}");
+    for (url, expected) in [(server.url(), 1), (unreachable_url(), 3)] {
+        let (out, _) = ends(expected, run(&folder, &[&url, "--cases", "8", "--report", "json=-"]));
         let report = json(&out);
-        let errors: Vec<String> = validator
-            .iter_errors(&report)
-            .map(|error| format!("{error} at {}", error.instance_path()))
-            .collect();
-        assert!(errors.is_empty(), "{errors:#?}");
+        is_valid(&report);
         assert_eq!(report["exit_code"], expected);
     }
-    let (_, out, _) = run(folder.path(), &[&server.url(), "--cases", "8", "--report", "json=-"]);
+    let (_, out, _) = run(&folder, &[&server.url(), "--cases", "8", "--report", "json=-"]);
     let report = json(&out);
     let finding = &report["findings"][0];
     assert_eq!(finding["rule"], "sponsored-result.callGasLimit", "stated rules come first");
@@ -47,11 +37,9 @@ fn the_json_report_is_valid_against_its_schema() {
 
 #[test]
 fn findings_and_counts_are_the_same_whatever_the_concurrency() {
-    let folder = tempdir().unwrap();
     let server = wrong();
     let report = |jobs: &str| {
-        let (_, out, _) =
-            run(folder.path(), &[&server.url(), "--cases", "15", "--jobs", jobs, "--report", "json=-"]);
+        let (_, out, _) = alone(&[&server.url(), "--cases", "15", "--jobs", jobs, "--report", "json=-"]);
         let mut report = json(&out);
         report["took_ms"] = Value::Null;
         report
@@ -63,13 +51,10 @@ fn findings_and_counts_are_the_same_whatever_the_concurrency() {
 
 #[test]
 fn another_seed_is_another_run() {
-    let folder = tempdir().unwrap();
     let server = wrong();
     let request = |seed: &str| {
-        let (_, out, _) = run(
-            folder.path(),
-            &[&server.url(), "--cases", "4", "--seed", seed, "--report", "json=-", "--no-shrink"],
-        );
+        let (_, out, _) =
+            alone(&[&server.url(), "--cases", "4", "--seed", seed, "--report", "json=-", "--no-shrink"]);
         json(&out)["findings"][0]["requests"].clone()
     };
     assert_eq!(request("7"), request("7"));
@@ -80,10 +65,9 @@ fn another_seed_is_another_run() {
 fn junit_has_one_case_a_rule() {
     let folder = tempdir().unwrap();
     let server = wrong();
-    let (code, _, _) = run(folder.path(), &[&server.url(), "--cases", "8", "--report", "junit=junit.xml"]);
-    assert_eq!(code, 1);
-    let xml = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
-    let (_, rules, _) = run(folder.path(), &["rules", "--json"]);
+    ends(1, run(&folder, &[&server.url(), "--cases", "8", "--report", "junit=junit.xml"]));
+    let xml = text_of(&folder, "junit.xml");
+    let (_, rules, _) = run(&folder, &["rules", "--json"]);
     let rules = json(&rules);
     let mut judged = rules.as_array().unwrap().clone();
     let is_own = |rule: &Value| rule["id"].as_str().is_some_and(|id| SPECIFICATION.find_rule(id).is_some());
@@ -97,9 +81,9 @@ fn junit_has_one_case_a_rule() {
     assert!(case("interoperability.mode-member").contains("<skipped message=\"warning: "), "{xml}");
     assert!(case("error.refusal-is-none").contains("<skipped message=\"inconclusive: "), "{xml}");
     assert!(!xml.contains('\u{1b}'));
-    let unreachable = crate::server::unreachable_url();
-    run(folder.path(), &[&unreachable, "--report", "junit=junit.xml"]);
-    let xml = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
+    let unreachable = unreachable_url();
+    run(&folder, &[&unreachable, "--report", "junit=junit.xml"]);
+    let xml = text_of(&folder, "junit.xml");
     assert!(xml.contains("<error message=\"no answer from"), "{xml}");
     assert!(!xml.contains("<failure"), "{xml}");
 }
@@ -108,21 +92,12 @@ fn junit_has_one_case_a_rule() {
 fn a_report_that_cannot_be_written_loses_none_of_the_others() {
     let folder = tempdir().unwrap();
     // A file where a folder is needed.
-    std::fs::write(folder.path().join("blocked"), "").unwrap();
-    let sound = Server::hooked(|_, _, response| response);
+    fs::write(folder.path().join("blocked"), "").unwrap();
+    let sound = Server::sound();
+    let reports = ["--report", "json=blocked/report.json", "--report", "junit=junit.xml"];
     let url = sound.url();
-    let arguments = [
-        &url,
-        "--cases",
-        "8",
-        "--allow-incomplete",
-        "--report",
-        "json=blocked/report.json",
-        "--report",
-        "junit=junit.xml",
-    ];
-    let (code, out, err) = run(folder.path(), &arguments);
-    assert_eq!(code, 2, "{out}{err}");
+    let arguments = [&[&*url, "--cases", "8", "--allow-incomplete"], &reports[..]].concat();
+    let (out, err) = ends(2, run(&folder, &arguments));
     assert!(err.contains("the JSON report could not be written: blocked"), "{err}");
     assert!(out.starts_with("NOTHING BROKEN"), "{out}");
     assert!(folder.path().join("junit.xml").exists());
@@ -138,7 +113,7 @@ fn a_full_disk_is_2_with_the_verdict_and_leaves_the_earlier_report() {
         std::os::unix::fs::symlink("/dev/full", folder.path().join("full")).unwrap();
         let full = format!("{format}=full");
         let arguments = [&server.url(), "--cases", "4", "--rule", "answer.id", "--report", &full];
-        let (code, out, err) = run(folder.path(), &arguments);
+        let (code, out, err) = run(&folder, &arguments);
         assert_eq!(code, 2, "{format}: {out}{err}");
         assert!(out.starts_with("VIOLATIONS"), "{out}");
         assert!(err.contains("could not be written: full: No space left"), "{err}");
@@ -148,9 +123,8 @@ fn a_full_disk_is_2_with_the_verdict_and_leaves_the_earlier_report() {
 
 #[test]
 fn nothing_from_the_target_reaches_the_terminal_raw() {
-    let folder = tempdir().unwrap();
     let server = wrong();
-    let (_, out, _) = run(folder.path(), &[&server.url(), "--cases", "8"]);
+    let (_, out, _) = alone(&[&server.url(), "--cases", "8"]);
     assert!(!out.contains('\u{1b}'), "{out}");
     assert!(out.contains("\\u001b[31mred"), "{out}");
     let too_wide: Vec<&str> = out
@@ -160,38 +134,4 @@ fn nothing_from_the_target_reaches_the_terminal_raw() {
         .filter(|line| line.chars().count() > 100)
         .collect();
     assert!(too_wide.is_empty(), "{too_wide:#?}");
-}
-
-#[test]
-fn secrets_stand_in_no_output() {
-    let folder = tempdir().unwrap();
-    // A server that says what it was asked with.
-    let server = Server::changing(|_, _, answer| {
-        if answer["result"].is_object() {
-            answer["result"]["callGasLimit"] =
-                Value::from("path-secret-1 query-secret-2 header-secret-3 env-secret-4");
-        }
-    });
-    let url = format!("{}api/v1/path-secret-1?apikey=query-secret-2", server.url());
-    let mut command = binary(folder.path());
-    command
-        .env("KEY", "env-secret-4")
-        .args([&url, "--cases", "6", "--report", "json=report.json", "--report", "junit=junit.xml"])
-        .args(["-v", "-H", "x-a: header-secret-3", "-H", "x-b: Bearer ${KEY}"]);
-    let (code, out, err) = finish(&mut command);
-    assert_eq!(code, 1, "{out}{err}");
-    let mut everything = vec![("stdout".to_owned(), out.clone()), ("stderr".to_owned(), err)];
-    let replays = std::fs::read_dir(folder.path().join("paymaster-replays")).unwrap();
-    let files = replays.map(|entry| entry.unwrap().path());
-    for path in files.chain([folder.path().join("report.json"), folder.path().join("junit.xml")]) {
-        everything.push((path.display().to_string(), std::fs::read_to_string(path).unwrap()));
-    }
-    for (name, text) in everything {
-        for secret in ["path-secret-1", "query-secret-2", "header-secret-3", "env-secret-4"] {
-            assert!(!text.contains(secret), "{secret} in {name}");
-        }
-    }
-    assert!(out.contains("\"$PAYMASTER_URL\""), "{out}");
-    assert!(out.contains("-H \"x-b: Bearer ${KEY}\""), "{out}");
-    assert!(out.contains("tokenInfo") || out.contains("sponsorshipInfo"), "{out}");
 }

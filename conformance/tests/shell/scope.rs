@@ -1,18 +1,12 @@
 //! `--rule` and `--fail-fast` send fewer requests, and so does a run with a budget of time.
 
-use tempfile::tempdir;
-
-use crate::{
-    flat, rule_count, run,
-    server::{Injected, Server},
-};
+use crate::*;
 
 #[test]
 fn a_rule_sends_what_it_needs_and_discovery() {
-    let folder = tempdir().unwrap();
     let count = |arguments: &[&str]| {
-        let server = Server::hooked(|_, _, response| response);
-        let (code, out, err) = run(folder.path(), &[&[server.url().as_str()], arguments].concat());
+        let server = Server::sound();
+        let (code, out, err) = alone(&[&[server.url().as_str()], arguments].concat());
         assert!([0, 4].contains(&code), "{out}{err}");
         server.requests()
     };
@@ -25,15 +19,12 @@ fn a_rule_sends_what_it_needs_and_discovery() {
 #[test]
 fn a_quick_run_judges_every_rule_and_finds_what_every_answer_shows() {
     let folder = tempdir().unwrap();
-    let (code, out, err) = run(folder.path(), &["--quick", "--idle", "10ms"]);
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, _) = ends(0, run(&folder, &["--quick", "--idle", "10ms"]));
     let all = rule_count();
     assert!(out.contains(&format!("{all} rules: {all} passed")), "{out}");
     let server = Injected::fault("fee-decimal-string");
-    let (code, out, err) = run(folder.path(), &[&server.url, "--quick"]);
-    assert_eq!(code, 1, "{out}{err}");
-    let (code, _, err) = run(folder.path(), &["--quick", "--cases", "10"]);
-    assert_eq!(code, 2, "{err}");
+    ends(1, run(&folder, &[&server.url, "--quick"]));
+    ends(2, run(&folder, &["--quick", "--cases", "10"]));
 }
 
 #[test]
@@ -48,8 +39,7 @@ fn fail_fast_ends_at_the_first_confirmed_violation() {
     };
     let server = wrong(150);
     let options = ["--fail-fast", "--no-shrink", "--jobs", "4"];
-    let (code, out, err) = run(folder.path(), &[&[server.url().as_str()], &options[..]].concat());
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &[&[server.url().as_str()], &options[..]].concat()));
     assert!(out.contains("breaks     answer.id"), "{out}");
     assert!(flat(&out).contains("cut short: --fail-fast ends the run"), "{out}");
     assert!(server.requests() < 300, "{}", server.requests());
@@ -59,19 +49,16 @@ fn fail_fast_ends_at_the_first_confirmed_violation() {
             answer["id"] = "seven".into();
         }
     });
-    run(folder.path(), &[once.url().as_str(), "--fail-fast", "--cases", "10"]);
+    run(&folder, &[once.url().as_str(), "--fail-fast", "--cases", "10"]);
     assert!(once.requests() > 1_000, "{}", once.requests());
 }
 
 /// The stop ends the plan and not the search: the first defect has its cause, and few requests were sent.
 #[test]
 fn fail_fast_names_the_cause_of_the_defect() {
-    let folder = tempdir().unwrap();
     let server = Injected::fault("sponsored-call-string-when-deploying");
-    let (code, out, err) = run(folder.path(), &[&server.url, "--fail-fast"]);
-    assert_eq!(code, 1, "{out}{err}");
-    assert!(flat(&out).contains("cause wrong with initCode"), "{out}");
-    assert!(flat(&out).contains("cut short: --fail-fast ends the run"), "{out}");
+    let (out, _) = ends(1, alone(&[&server.url, "--fail-fast"]));
+    has(&flat(&out), &["cause wrong with initCode", "cut short: --fail-fast ends the run"]);
 }
 
 #[test]
@@ -80,10 +67,9 @@ fn a_rule_that_every_answer_exercises_sends_few_requests_of_every_kind() {
     for (fault, rule) in [("id-null-in-errors", "answer.id"), ("half-of-message", "answer.http-message")] {
         let server = Injected::fault(fault);
         let arguments = [server.url.as_str(), "--rule", rule, "--no-shrink", "--report", "json=r.json"];
-        let (code, out, err) = run(folder.path(), &arguments);
+        let (code, out, err) = run(&folder, &arguments);
         assert_eq!(code, 1, "{fault}: {out}{err}");
-        let report: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(folder.path().join("r.json")).unwrap()).unwrap();
+        let report: Value = serde_json::from_slice(&fs::read(folder.path().join("r.json")).unwrap()).unwrap();
         let requests = report["requests"].as_u64().unwrap();
         // With a few for limits that a target may state in its own words: every error breaks a rule.
         assert!(requests < 1_500, "{fault}: {requests}");
@@ -92,14 +78,13 @@ fn a_rule_that_every_answer_exercises_sends_few_requests_of_every_kind() {
 
 #[test]
 fn a_long_run_is_a_quick_one_unless_its_time_is_stated() {
-    let folder = tempdir().unwrap();
     for (more, quick) in [
         (&[][..], true),
         (&["--quick"], true),
         (&["--time-limit", "5m"], false),
         (&["--cases", "250"], false),
     ] {
-        let (_, out, _) = run(folder.path(), &[&["--dry-run", "--rate", "20"], more].concat());
+        let (_, out, _) = alone(&[&["--dry-run", "--rate", "20"], more].concat());
         let text = flat(&out);
         assert_eq!(text.contains("this run takes at most 60 s, every rule first"), quick, "{text}");
     }

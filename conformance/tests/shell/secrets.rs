@@ -1,22 +1,9 @@
 //! Secrets: canaries are planted in every place that can hold one, the target echoes them in every place that it can, and every
 //! artefact is searched.
 
-use std::{fs, path::Path};
+use hyper::header::HeaderName;
 
-use bytes::Bytes;
-use http_body_util::Full;
-use hyper::{
-    Response,
-    header::{HeaderName, HeaderValue},
-};
-use paymaster_conformance::FORMATS;
-use serde_json::Value;
-use tempfile::tempdir;
-
-use crate::{
-    binary, finish,
-    server::{Server, raw, read_request, write},
-};
+use crate::*;
 
 /// In the URL's path: with a character that is percent-encoded there, and one that JSON escapes.
 pub(crate) const PATH: &str = "canary%2Fpath%22-Ab12345";
@@ -57,7 +44,7 @@ pub(crate) fn canaries() -> Vec<String> {
 }
 
 /// A run's arguments and environment that plant every canary.
-fn plant(folder: &Path, url: &str) -> assert_cmd::Command {
+fn plant(folder: &Path, url: &str) -> Command {
     let mut command = binary(folder);
     command
         .env("CANARY", ENVIRONMENT)
@@ -119,7 +106,7 @@ pub(crate) fn echoing() -> Server {
             let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
             head.headers.insert(name, HeaderValue::from_str(value).unwrap());
         }
-        let body = crate::server::whole(body);
+        let body = whole(body);
         let mut answer: Value = serde_json::from_slice(&body).unwrap_or_default();
         let body: Bytes = match number % 7 {
             _ if !answer.is_object() => body,
@@ -161,11 +148,10 @@ fn no_artefact_tells_a_secret_that_the_target_echoes() {
     let server = echoing();
     let mut command = plant(folder.path(), &server.url());
     command.args(["--cases", "40", "--jobs", "4", "-v"]).args(formats());
-    let (code, out, err) = finish(&mut command);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, err) = ends(1, finish(&mut command));
     assert!(out.contains("\"$PAYMASTER_URL\"") && out.contains("-H \"x-env: Bearer ${CANARY}\""), "{out}");
     // The page shows the requests and answers of every finding; the terminal one of each defect.
-    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    let page = text_of(&folder, "report.html");
     for name in ["tokenInfo", "sponsorshipInfo", "pm_sponsorUserOperation", "feeQuotes"] {
         assert!(page.contains(name), "{name} is gone: {page}");
     }
@@ -178,30 +164,24 @@ fn no_artefact_tells_a_secret_that_the_target_echoes() {
 fn no_error_tells_a_secret() {
     let folder = tempdir().unwrap();
     // In a status line, in a header of a redirect, in what is no HTTP, and from nobody.
-    let status = raw(|mut stream| {
-        while read_request(&mut stream) {
-            let head = format!("HTTP/1.1 403 {QUERY}\r\nx-echo: {HEADER}\r\ncontent-length: 0\r\n\r\n");
-            write(&mut stream, head.as_bytes());
-        }
+    let status = serving(|stream| {
+        let head = format!("HTTP/1.1 403 {QUERY}\r\nx-echo: {HEADER}\r\ncontent-length: 0\r\n\r\n");
+        write(stream, head.as_bytes());
     });
-    let redirect = raw(|mut stream| {
-        while read_request(&mut stream) {
-            let head = format!(
-                "HTTP/1.1 308 Go\r\nlocation: https://other.example/api/v2/{PATH}/{WORD}?apikey={QUERY}\r\ncontent-length: 0\r\n\r\n"
-            );
-            write(&mut stream, head.as_bytes());
-        }
+    let redirect = serving(|stream| {
+        let place = format!("https://other.example/api/v2/{PATH}/{WORD}?apikey={QUERY}");
+        let head = format!("HTTP/1.1 308 Go\r\nlocation: {place}\r\ncontent-length: 0\r\n\r\n");
+        write(stream, head.as_bytes());
     });
     let babble = raw(|mut stream| write(&mut stream, QUERY.as_bytes()));
-    for url in [status, redirect, babble, crate::server::unreachable_url()] {
+    for url in [status, redirect, babble, unreachable_url()] {
         let mut command = plant(folder.path(), &url);
-        let (code, out, err) = finish(command.args(["--cases", "4"]).args(formats()));
-        assert_eq!(code, 3, "{out}{err}");
+        let (out, err) = ends(3, finish(command.args(["--cases", "4"]).args(formats())));
         search(&artefacts(folder.path(), (out, err)));
     }
     let proxied = |variable: &str, more: &[&str]| {
-        let mut command = plant(folder.path(), &crate::server::unreachable_url());
-        let proxy = crate::server::unreachable_url().replace("http://", &format!("http://user:{PROXY}@"));
+        let mut command = plant(folder.path(), &unreachable_url());
+        let proxy = unreachable_url().replace("http://", &format!("http://user:{PROXY}@"));
         let (code, out, err) = finish(command.env(variable, proxy).args(more));
         search(&artefacts(folder.path(), (out, err)));
         code
@@ -215,21 +195,18 @@ fn no_error_tells_a_secret() {
 fn what_is_replayed_works_when_the_secret_is_given_again() {
     // Wrong for whoever knows the key, and turned away else.
     let server = raw(|mut stream| {
-        while let Some(head) = crate::server::request_head(&mut stream) {
+        while let Some(head) = request_head(&mut stream) {
             let knows = head.contains(&format!("/key/{PATH}?apikey={QUERY} "))
                 && head.to_lowercase().contains(&format!("x-key: {HEADER}").to_lowercase());
-            let answer = if knows {
-                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 19\r\n\r\n[{\"jsonrpc\":\"2.0\"}]"
-            } else {
-                "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n"
-            };
-            write(&mut stream, answer.as_bytes());
+            let (status, body) =
+                if knows { ("200 OK", r#"[{"jsonrpc":"2.0"}]"#) } else { ("401 Unauthorized", "") };
+            write(&mut stream, http(status, body).as_bytes());
         }
     });
     let folder = tempdir().unwrap();
     let url = format!("{server}key/{PATH}?apikey={QUERY}");
     let header = format!("x-key: {HEADER}");
-    let mut command = binary(folder.path());
+    let mut command = binary(&folder);
     let (code, out, err) = finish(command.args([&url, "--cases", "4", "-v", "-H", &header]));
     assert_eq!(code, 1, "{out}{err}");
     search(&artefacts(folder.path(), (out.clone(), err)));
@@ -248,8 +225,8 @@ fn what_is_replayed_works_when_the_secret_is_given_again() {
     }
     let file = fs::read_dir(folder.path().join("paymaster-replays")).unwrap();
     let file = file.map(|entry| entry.unwrap().path()).min().unwrap();
-    let replay = |with: &dyn Fn(&mut assert_cmd::Command)| {
-        let mut command = binary(folder.path());
+    let replay = |with: &dyn Fn(&mut Command)| {
+        let mut command = binary(&folder);
         command.arg("replay").arg(&file);
         with(&mut command);
         let (code, out, err) = finish(&mut command);
@@ -268,14 +245,12 @@ fn what_is_replayed_works_when_the_secret_is_given_again() {
 
 #[cfg(unix)]
 fn flat_has(text: &str, part: &str) -> bool {
-    crate::flat(text).contains(part)
+    flat(text).contains(part)
 }
 
 #[test]
 fn declared_and_common_segments_are_shown_and_business_is_untouched() {
-    let folder = tempdir().unwrap();
-    fs::write(folder.path().join("paymaster.toml"), "[target]\npublic-path-segments = [\"Tenant-42\"]\n")
-        .unwrap();
+    let folder = with_profile("[target]\npublic-path-segments = [\"Tenant-42\"]\n");
     let server = Server::changing(|_, _, answer| {
         if answer.pointer("/result/feeQuotes").is_some() {
             answer["result"]["feeQuotes"] =
@@ -283,9 +258,8 @@ fn declared_and_common_segments_are_shown_and_business_is_untouched() {
         }
     });
     let url = format!("{}Tenant-42/tokenInfo/mainnet/sponsorship/v2/137?list=tokenList", server.url());
-    let mut command = binary(folder.path());
-    let (code, out, err) = finish(command.args([&url, "--cases", "8", "--report", "json=report.json"]));
-    assert_eq!(code, 1, "{out}{err}");
-    assert!(crate::flat(&out).contains("tokenInfo mainnet Tenant-42 sponsorship v2 137 tokenList"), "{out}");
+    let mut command = binary(&folder);
+    let (out, _) = ends(1, finish(command.args([&url, "--cases", "8", "--report", "json=report.json"])));
+    assert!(flat(&out).contains("tokenInfo mainnet Tenant-42 sponsorship v2 137 tokenList"), "{out}");
     assert!(out.contains("/Tenant-42/***/mainnet/sponsorship/v2/137?list=***"), "{out}");
 }

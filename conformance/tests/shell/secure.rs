@@ -1,26 +1,14 @@
 //! A TLS server for tests: the reference server behind a certificate.
 
-use std::{
-    net::{SocketAddr, TcpListener},
-    sync::{Arc, Mutex},
-};
-
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::{
-    Request, Response, Version,
-    body::Incoming,
-    header::{CONTENT_TYPE, HeaderValue},
-    server::conn::{http1, http2},
-    service::service_fn,
-};
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use paymaster_reference_server::{Config, Service};
+use hyper::{header::CONTENT_TYPE, server::conn::http2};
+use hyper_util::rt::TokioExecutor;
 use rustls::{
     ServerConfig,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
 use tokio_rustls::TlsAcceptor;
+
+use crate::*;
 
 /// The file of a certificate in the folder of the tests' certificates.
 pub(crate) fn certificate(name: &str) -> String {
@@ -88,7 +76,7 @@ impl Secure {
                             let body = String::from_utf8(reply.body.unwrap_or_default()).unwrap();
                             let body = change(body);
                             let mut response = Response::new(Full::<Bytes>::from(body));
-                            *response.status_mut() = hyper::StatusCode::from_u16(reply.status).unwrap();
+                            *response.status_mut() = StatusCode::from_u16(reply.status).unwrap();
                             let json = HeaderValue::from_static("application/json");
                             response.headers_mut().insert(CONTENT_TYPE, json);
                             Ok::<_, hyper::Error>(response)

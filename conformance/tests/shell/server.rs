@@ -1,23 +1,12 @@
 //! Servers for tests: the reference server behind a hook that can spoil requests and answers, and raw sockets.
 
-use std::{
-    io::{Read, Write},
-    net::{SocketAddr, TcpListener},
-    sync::{
-        Arc, LazyLock, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::sync::LazyLock;
 
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::{Request, Response, body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::TokioIo;
-use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
+use paymaster_reference_server::{InjectedService, find_fault, find_variant};
 use paymaster_settings::Embedded;
-use serde_json::Value;
 use tokio::net::TcpSocket;
+
+use crate::*;
 
 /// What a hook sees and may change: the number of the request, its body, and the answer of the reference server, which has the headers of the
 /// request and [`IdleFor`] as extensions.
@@ -111,6 +100,31 @@ impl Server {
         })
     }
 
+    /// The reference server as it is.
+    pub(crate) fn sound() -> Self {
+        Self::hooked(|_, _, response| response)
+    }
+
+    /// The reference server with results that have null in place of these members.
+    pub(crate) fn nulling(members: &'static [&'static str]) -> Self {
+        Self::changing(move |_, _, answer| {
+            for member in members {
+                if let Some(value) = answer.pointer_mut(&format!("/result/{member}")) {
+                    *value = Value::Null;
+                }
+            }
+        })
+    }
+
+    /// The reference server with a text as the gas limit of every sponsored result.
+    pub(crate) fn with_gas_in_words() -> Self {
+        Self::changing(|_, _, answer| {
+            if answer["result"]["MODE"] == "SPONSORED" {
+                answer["result"]["callGasLimit"] = "many".into();
+            }
+        })
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
@@ -143,12 +157,10 @@ async fn answer(
         request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let reply = service.handle_bytes(&body, 1_800_000_000);
     let mut response = Response::new(Full::new(reply.body.unwrap_or_default().into()));
-    *response.status_mut() = hyper::StatusCode::from_u16(reply.status).unwrap();
+    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap();
     response.extensions_mut().insert(headers);
     response.extensions_mut().insert(before);
-    response
-        .headers_mut()
-        .insert("content-type", hyper::header::HeaderValue::from_static("application/json"));
+    response.headers_mut().insert("content-type", HeaderValue::from_static("application/json"));
     let response = hook(number, &body, response);
     if response.extensions().get::<Unanswered>().is_some() {
         std::future::pending::<()>().await;
@@ -198,26 +210,61 @@ impl Injected {
 }
 
 /// A raw server: each connection is handed to `serve` in a thread of its own.
-pub(crate) fn raw(serve: impl Fn(std::net::TcpStream) + Send + Sync + 'static) -> String {
+pub(crate) fn raw(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let serve = Arc::new(serve);
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let serve = Arc::clone(&serve);
-            std::thread::spawn(move || serve(stream));
+            thread::spawn(move || serve(stream));
         }
     });
     format!("http://{address}/")
 }
 
+/// An error in place of an answer.
+pub(crate) fn refuse(answer: &mut Value, code: i64, message: &str) {
+    let error = json!({"code": code, "message": message});
+    *answer = json!({"jsonrpc": answer["jsonrpc"], "id": answer["id"], "error": error});
+}
+
+/// An error in place of a result; an error stays as it is.
+pub(crate) fn refuse_result(answer: &mut Value, code: i64, message: &str) {
+    if answer.get("result").is_some() {
+        refuse(answer, code, message);
+    }
+}
+
+/// An HTTP response with JSON.
+pub(crate) fn http(status: &str, body: &str) -> String {
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}");
+    format!("{head}\r\n\r\n{body}")
+}
+
+/// A raw server that answers everything with this status and body.
+pub(crate) fn always(status: &str, body: &str) -> String {
+    let answer = http(status, body);
+    serving(move |stream| write(stream, answer.as_bytes()))
+}
+
+/// A raw server that reads requests and does the same for each.
+pub(crate) fn serving(answer: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> String {
+    raw(move |mut stream| {
+        while read_request(&mut stream) {
+            answer(&mut stream);
+        }
+    })
+}
+
 /// Reads one request of a raw connection; false at its end.
-pub(crate) fn read_request(stream: &mut std::net::TcpStream) -> bool {
+pub(crate) fn read_request(stream: &mut TcpStream) -> bool {
     request_head(stream).is_some()
 }
 
 /// The same; gives the head of the request.
-pub(crate) fn request_head(stream: &mut std::net::TcpStream) -> Option<String> {
+pub(crate) fn request_head(stream: &mut TcpStream) -> Option<String> {
     let mut seen = Vec::new();
     let mut byte = [0];
     while !seen.ends_with(b"\r\n\r\n") {
@@ -246,7 +293,7 @@ pub(crate) fn request_head(stream: &mut std::net::TcpStream) -> Option<String> {
 }
 
 /// Writes bytes; a closed connection does not matter.
-pub(crate) fn write(stream: &mut std::net::TcpStream, bytes: &[u8]) {
+pub(crate) fn write(stream: &mut TcpStream, bytes: &[u8]) {
     let _ = stream.write_all(bytes);
 }
 
@@ -274,7 +321,7 @@ fn a_port_at_which_nothing_listens_any_more_stays_taken() {
     drop(server);
     for url in [url, unreachable_url()] {
         let address = url.trim_start_matches("http://").trim_end_matches('/');
-        let refused = std::net::TcpStream::connect(address).unwrap_err();
+        let refused = TcpStream::connect(address).unwrap_err();
         assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
         let taken = TcpListener::bind(address).unwrap_err();
         assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);

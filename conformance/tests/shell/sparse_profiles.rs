@@ -1,11 +1,6 @@
 //! Profiles that say little: a server that is within its rights is never reported as broken.
 
-use std::fs;
-
-use serde_json::{Value, json};
-use tempfile::tempdir;
-
-use crate::{run, server::Server};
+use crate::*;
 
 /// The operation that the profiles below list.
 const LISTED: &str = r#"
@@ -17,9 +12,8 @@ callData = "0xb61d27f6"
 
 /// Judges the server with such a profile; the exit code, and what was printed.
 fn judged(server: &Server, profile: &str) -> (i32, String) {
-    let folder = tempdir().unwrap();
-    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
-    let (code, out, _) = run(folder.path(), &[&server.url(), "--cases", "8", "--no-shrink", "-v"]);
+    let folder = with_profile(profile);
+    let (code, out, _) = run(&folder, &[&server.url(), "--cases", "8", "--no-shrink", "-v"]);
     (code, out)
 }
 
@@ -28,19 +22,12 @@ fn account(request: &Value) -> Option<&str> {
     request["params"][1]["sponsorshipInfo"]["smartAccountInfo"]["name"].as_str()
 }
 
-fn refuse(answer: &mut Value, message: &str) {
-    if let Some(answer) = answer.as_object_mut().filter(|answer| answer.contains_key("result")) {
-        answer.remove("result");
-        answer.insert("error".to_owned(), json!({"code": -32602, "message": message}));
-    }
-}
-
 /// A server that refuses every account but this one; with an error, or with a result that does not sponsor.
 fn knows_only(name: &'static str, with_an_error: bool) -> Server {
     Server::changing(move |_, request, answer| {
         if account(request).is_some_and(|sent| sent != name) {
             if with_an_error {
-                refuse(answer, "unknown smart account");
+                refuse_result(answer, -32_602, "unknown smart account");
             } else if answer["result"]["MODE"] == "SPONSORED" {
                 answer["result"]["paymasterAndData"] = json!("0x");
             }
@@ -79,7 +66,7 @@ fn an_account_that_the_target_served_in_discovery_must_be_served_again() {
     // be a used-up budget, and that it stopped quoting is none.
     let server = Server::changing(|number, request, answer| {
         if number >= 100 && account(request).is_some() {
-            refuse(answer, "unknown smart account");
+            refuse_result(answer, -32_602, "unknown smart account");
         }
     });
     let (code, out) = judged(&server, "[operations]\naccepts = \"any\"\n");
@@ -93,7 +80,7 @@ fn where_operations_are_listed_no_made_up_operation_of_a_refused_sender_is_expec
     // server never sponsors.
     let server = Server::changing(|_, request, answer| {
         if request["params"][0]["nonce"] != "7000" {
-            refuse(answer, "AA25 invalid account nonce");
+            refuse_result(answer, -32_602, "AA25 invalid account nonce");
         }
     });
     let refused = "refused-senders = [\"0x00000000000000000000000000000000deadbeef\"]\n";
@@ -105,7 +92,7 @@ fn where_operations_are_listed_no_made_up_operation_of_a_refused_sender_is_expec
 
 #[test]
 fn an_operation_of_a_refused_sender_is_never_sponsored() {
-    let server = Server::hooked(|_, _, response| response);
+    let server = Server::sound();
     // The reference server sponsors this sender, which the profile calls refused.
     let refused = "refused-senders = [\"0x000000000000000000000000000000000000beef\"]\n";
     let profile = format!("[operations]\naccepts = \"listed\"\n{refused}{LISTED}");

@@ -1,11 +1,6 @@
 //! `--spec`, `spec` in the configuration file, and the specification in what a run writes.
 
-use std::fs;
-
-use serde_json::{Value, json};
-use tempfile::tempdir;
-
-use crate::{binary, finish, run, server::Server};
+use crate::*;
 
 #[test]
 fn a_specification_is_chosen_by_its_name() {
@@ -13,33 +8,23 @@ fn a_specification_is_chosen_by_its_name() {
     let file = |spec: &str| fs::write(folder.path().join("p.toml"), format!("spec = {spec:?}\n")).unwrap();
     file("fee-quote");
     for arguments in [&["--dry-run", "--spec", "fee-quote"][..], &["--dry-run", "--config", "p.toml"]] {
-        let (code, out, err) = run(folder.path(), arguments);
+        let (code, out, err) = run(&folder, arguments);
         assert_eq!(code, 0, "{arguments:?}: {out}{err}");
     }
-    let (code, _, err) = run(folder.path(), &["--dry-run", "--spec", "fee-quotes"]);
+    let (code, _, err) = run(&folder, &["--dry-run", "--spec", "fee-quotes"]);
     assert_eq!((code, err.contains("(did you mean `fee-quote`?)")), (2, true), "{err}");
     file("other");
-    let (code, _, err) = run(folder.path(), &["--dry-run", "--config", "p.toml"]);
-    assert_eq!(code, 2);
+    let (_, err) = ends(2, run(&folder, &["--dry-run", "--config", "p.toml"]));
     assert!(err.contains("p.toml: line 1, column 8: there is no specification `other`"), "{err}");
 }
 
 #[test]
 fn what_is_of_another_specification_is_refused() {
     let folder = tempdir().unwrap();
-    let server = Server::changing(|_, _, answer| {
-        if answer.pointer("/result/feeQuotes").is_some() {
-            answer["result"]["feeQuotes"] = Value::Null;
-        }
-    });
-    let (code, out, err) = run(
-        folder.path(),
-        &[&server.url(), "--cases", "4", "--rule", "quote-result.*", "--report", "json=own.json"],
-    );
-    assert_eq!(code, 1, "{out}{err}");
-    let read = |name: &str| -> Value {
-        serde_json::from_str(&fs::read_to_string(folder.path().join(name)).unwrap()).unwrap()
-    };
+    let server = Server::nulling(&["feeQuotes"]);
+    let arguments = [&server.url(), "--cases", "4", "--rule", "quote-result.*", "--report", "json=own.json"];
+    ends(1, run(&folder, &arguments));
+    let read = |name: &str| -> Value { serde_json::from_str(&text_of(&folder, name)).unwrap() };
     let written = |name: &str, value: &Value| fs::write(folder.path().join(name), value.to_string()).unwrap();
     let mut report = read("own.json");
     assert_eq!(report["specification"]["name"], "fee-quote");
@@ -48,8 +33,7 @@ fn what_is_of_another_specification_is_refused() {
     for arguments in
         [&["compare", "own.json", "other.json"][..], &["matrix", "own.json", "other.json", "-o", "m.html"]]
     {
-        let (code, _, err) = run(folder.path(), arguments);
-        assert_eq!(code, 2, "{err}");
+        let (_, err) = ends(2, run(&folder, arguments));
         assert!(err.contains("one report is about fee-quote, another about other"), "{err}");
     }
 
@@ -58,7 +42,7 @@ fn what_is_of_another_specification_is_refused() {
     assert_eq!(finding["spec"], "fee-quote");
     finding["spec"] = json!("other");
     written("other.json", &finding);
-    let (code, _, err) = run(folder.path(), &["replay", "other.json", &server.url()]);
+    let (code, _, err) = run(&folder, &["replay", "other.json", &server.url()]);
     assert_eq!((code, err.contains("there is no specification `other`")), (2, true), "{err}");
 }
 
@@ -66,36 +50,27 @@ fn what_is_of_another_specification_is_refused() {
 fn a_target_is_asked_which_specification_it_serves_and_the_requests_count() {
     let folder = tempdir().unwrap();
     let asked = |server: &Server, arguments: &[&str]| {
-        let mut command = binary(folder.path());
+        let mut command = binary(&folder);
         finish(command.env_remove("PAYMASTER_SPEC").args([&[&*server.url()], arguments].concat()))
     };
     let both = Server::changing(|_, _, _| ());
     let (_, out, err) = asked(&both, &["--max-requests", "40"]);
-    assert!(
-        err.contains("judged by fee-quote; the target serves more: --spec erc-7677 judges that"),
-        "{err}"
-    );
+    has(&err, &["judged by fee-quote; the target serves more: --spec erc-7677 judges that"]);
     assert!(out.contains("· 40 requests"), "{out}");
     assert!((30..=40).contains(&both.requests()), "{}", both.requests());
 
     let is_of_quotes = |request: &Value| request["method"] == "pm_getFeeQuoteOrData";
     let one = Server::changing(move |_, request, answer| {
         if is_of_quotes(request) {
-            *answer = json!({ "jsonrpc": "2.0", "id": request["id"], "error": { "code": -32601, "message": "unknown" } });
+            refuse(answer, -32_601, "unknown");
         }
     });
     let (_, out, err) = asked(&one, &["--max-requests", "40"]);
     assert!(err.contains("judged by erc-7677, which the target serves"), "{err}{out}");
 
-    let alike = Server::changing(|_, request, answer| {
-        *answer = json!({ "jsonrpc": "2.0", "id": request["id"], "error": { "code": -32001, "message": "no key" } });
-    });
-    let (code, _, err) = asked(&alike, &[]);
-    assert_eq!(code, 2, "{err}");
-    assert!(
-        err.contains("otherwise than one that does not exist (\"no key\")") && err.contains("--spec"),
-        "{err}"
-    );
+    let alike = Server::changing(|_, _, answer| refuse(answer, -32_001, "no key"));
+    let (_, err) = ends(2, asked(&alike, &[]));
+    has(&err, &["otherwise than one that does not exist (\"no key\")", "--spec"]);
 }
 
 #[test]
@@ -106,13 +81,10 @@ fn a_replay_file_says_by_which_specification_it_is_judged() {
             answer["result"]["isFinal"] = json!("no");
         }
     });
-    let (code, out, err) = run(
-        folder.path(),
-        &[&server.url(), "--spec", "erc-7677", "--rule", "is-final.boolean", "--cases", "4"],
-    );
-    assert_eq!(code, 1, "{out}{err}");
+    let arguments = [&server.url(), "--spec", "erc-7677", "--rule", "is-final.boolean", "--cases", "4"];
+    ends(1, run(&folder, &arguments));
     for files in ["paymaster-replays", "paymaster-replays/is-final.boolean-1.json"] {
-        let (code, out, err) = run(folder.path(), &["replay", files, &server.url()]);
+        let (code, out, err) = run(&folder, &["replay", files, &server.url()]);
         assert_eq!((code, out.contains("STILL THERE")), (1, true), "{out}{err}");
     }
 }

@@ -1,25 +1,8 @@
 //! What targets do, and how a run ends.
 
-use std::{
-    collections::HashMap,
-    io::Write,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::collections::HashMap;
 
-use bytes::Bytes;
-use http_body_util::Full;
-use hyper::StatusCode;
-use serde_json::{Value, json};
-use tempfile::tempdir;
-
-use crate::{
-    flat, run,
-    server::{Closed, Injected, Server, Unanswered, raw, read_request, unreachable_url, write},
-};
+use crate::*;
 
 const SMALL: &[&str] = &["--cases", "12", "--allow-incomplete", "--no-shrink"];
 
@@ -30,20 +13,17 @@ fn small<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn without_a_url_the_embedded_server_conforms() {
     let folder = tempdir().unwrap();
-    let (code, out, err) = run(folder.path(), &[]);
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, err) = ends(0, run(&folder, &[]));
     assert!(out.starts_with("CONFORMS; 1 rule does not apply  http://127.0.0.1:"), "{out}");
     assert_eq!(err, "");
     assert!(!out.contains('\u{1b}'), "colours in a pipe");
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "files left behind");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "files left behind");
 }
 
 #[test]
 fn nobody_there_is_3_and_names_the_address() {
-    let folder = tempdir().unwrap();
     let url = unreachable_url();
-    let (code, out, _) = run(folder.path(), &[&url]);
-    assert_eq!(code, 3, "{out}");
+    let (out, _) = ends(3, alone(&[&url]));
     let address = url.trim_start_matches("http://").trim_end_matches('/');
     assert!(out.starts_with("COULD NOT TEST"), "{out}");
     assert!(out.contains(address) && out.contains("refused"), "{out}");
@@ -51,21 +31,18 @@ fn nobody_there_is_3_and_names_the_address() {
 
 #[test]
 fn a_server_that_never_answers_is_given_up_soon() {
-    let folder = tempdir().unwrap();
     let url = raw(|stream| {
-        std::thread::sleep(Duration::from_mins(1));
+        thread::sleep(Duration::from_mins(1));
         drop(stream);
     });
     let begin = Instant::now();
-    let (code, out, _) = run(folder.path(), &[&url, "--timeout", "200ms"]);
-    assert_eq!(code, 3, "{out}");
+    let (out, _) = ends(3, alone(&[&url, "--timeout", "200ms"]));
     assert!(flat(&out).contains("waiting for the response head"), "{out}");
     assert!(begin.elapsed() < Duration::from_secs(20));
 }
 
 #[test]
 fn a_target_that_is_another_service_cannot_be_tested() {
-    let folder = tempdir().unwrap();
     let unknown = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}"#;
     for (body, words, most) in [
         (
@@ -84,10 +61,9 @@ fn a_target_that_is_another_service_cannot_be_tested() {
             120,
         ),
     ] {
-        let server = Server::hooked(move |_, _, _| hyper::Response::new(Full::new(Bytes::from(body))));
-        let (code, out, err) = run(folder.path(), &[&server.url(), "--jobs", "1"]);
-        assert_eq!(code, 3, "{out}{err}");
-        let plain = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let server = Server::hooked(move |_, _, _| Response::new(Full::new(Bytes::from(body))));
+        let (out, _) = ends(3, alone(&[&server.url(), "--jobs", "1"]));
+        let plain = flat(&out);
         assert!(plain.contains(words), "{out}");
         assert!(server.requests() < most, "{} requests", server.requests());
     }
@@ -95,7 +71,6 @@ fn a_target_that_is_another_service_cannot_be_tested() {
 
 #[test]
 fn a_page_for_one_kind_of_request_is_a_violation() {
-    let folder = tempdir().unwrap();
     let server = Server::hooked(|_, body, mut response| {
         let request: Value = serde_json::from_slice(body).unwrap_or_default();
         if request["method"] == "pm_sponsorUserOperation" {
@@ -103,34 +78,22 @@ fn a_page_for_one_kind_of_request_is_a_violation() {
         }
         response
     });
-    let (code, out, err) = run(folder.path(), &small(&server.url(), &[]));
-    assert_eq!(code, 1, "{out}{err}");
-}
-
-#[test]
-fn a_server_that_is_no_http_server_cannot_be_tested() {
-    let folder = tempdir().unwrap();
-    let url = raw(|mut stream| write(&mut stream, b"SSH-2.0-OpenSSH_9.6\r\n"));
-    let (code, out, _) = run(folder.path(), &[&url]);
-    assert_eq!(code, 3, "{out}");
-    assert!(out.contains("broken HTTP response"), "{out}");
+    ends(1, alone(&small(&server.url(), &[])));
 }
 
 #[test]
 fn a_slow_drip_meets_the_total_deadline() {
-    let folder = tempdir().unwrap();
     let url = raw(|mut stream| {
         if read_request(&mut stream) {
             write(&mut stream, b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
             // Each byte comes soon after the one before, so that only a total deadline ends this.
             while stream.write_all(b" ").is_ok() {
-                std::thread::sleep(Duration::from_millis(20));
+                thread::sleep(Duration::from_millis(20));
             }
         }
     });
     let begin = Instant::now();
-    let (code, out, _) = run(folder.path(), &[&url, "--timeout", "300ms"]);
-    assert_eq!(code, 3, "{out}");
+    let (out, _) = ends(3, alone(&[&url, "--timeout", "300ms"]));
     assert!(flat(&out).contains("waiting for the response body"), "{out}");
     assert!(begin.elapsed() < Duration::from_secs(20));
 }
@@ -138,40 +101,29 @@ fn a_slow_drip_meets_the_total_deadline() {
 #[test]
 fn violations_are_1_with_a_finding_that_can_be_replayed() {
     let folder = tempdir().unwrap();
-    let server = Server::changing(|_, _, answer| {
-        if answer.pointer("/result/feeQuotes").is_some() {
-            answer["result"]["feeQuotes"] = Value::Null;
-        }
-    });
+    let server = Server::nulling(&["feeQuotes"]);
     let url = server.url();
-    let (code, out, err) = run(folder.path(), &[&url, "--cases", "12", "--rule", "quote-result.*"]);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &[&url, "--cases", "12", "--rule", "quote-result.*"]));
     assert!(out.starts_with("VIOLATIONS"), "{out}");
-    assert!(out.contains("breaks     quote-result.feeQuotes (section 2.7, stated)"), "{out}");
-    assert!(out.contains("reproduced 3/3"), "{out}");
+    has(&out, &["breaks     quote-result.feeQuotes (section 2.7, stated)", "reproduced 3/3"]);
     let file = "paymaster-replays/quote-result.feeQuotes-1.json";
-    let (code, out, err) = run(folder.path(), &["replay", file]);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &["replay", file]));
     assert!(out.starts_with("STILL THERE  quote-result.feeQuotes"), "{out}");
-    let sound = Server::hooked(|_, _, response| response);
-    let (code, out, err) = run(folder.path(), &["replay", file, &sound.url()]);
-    assert_eq!(code, 0, "{out}{err}");
-    let (code, _, err) = run(folder.path(), &["replay", file, &unreachable_url()]);
-    assert_eq!(code, 3, "{err}");
+    let sound = Server::sound();
+    ends(0, run(&folder, &["replay", file, &sound.url()]));
+    ends(3, run(&folder, &["replay", file, &unreachable_url()]));
 }
 
 #[test]
 #[cfg(unix)]
 fn the_curl_line_works_as_printed() {
-    let folder = tempdir().unwrap();
     let server = Server::changing(|_, _, answer| {
         if answer.get("id").is_some_and(Value::is_number) {
             answer["id"] = Value::Null;
         }
     });
     let url = server.url();
-    let (code, out, _) =
-        run(folder.path(), &[&url, "--cases", "4", "--rule", "answer.id", "--allow-incomplete", "-v"]);
+    let (code, out, _) = alone(&[&url, "--cases", "4", "--rule", "answer.id", "--allow-incomplete", "-v"]);
     assert_eq!(code, 1, "{out}");
     let line = out.lines().find_map(|line| line.strip_prefix("  cURL ")).expect("a cURL line");
     let Ok(output) = std::process::Command::new("sh").args(["-c", line.trim()]).output() else { return };
@@ -193,16 +145,13 @@ fn a_warning_fails_only_a_strict_run() {
         }
     });
     let url = server.url();
-    let (code, out, _) = run(folder.path(), &small(&url, &[]));
-    assert_eq!(code, 0, "{out}");
+    let (out, _) = ends(0, run(&folder, &small(&url, &[])));
     assert!(out.contains("WARNING 1  ") && out.contains(": interoperability.mode-member; -v"), "{out}");
-    let (code, out, _) = run(folder.path(), &small(&url, &["--strict"]));
-    assert_eq!(code, 1, "{out}");
+    ends(1, run(&folder, &small(&url, &["--strict"])));
 }
 
 #[test]
 fn what_is_broken_once_and_not_again_is_flaky() {
-    let folder = tempdir().unwrap();
     let spoiled = AtomicUsize::new(0);
     let server = Server::changing(move |number, request, answer| {
         let quote = request["params"][1]["mode"] == "ERC20" && answer.pointer("/result/feeQuotes").is_some();
@@ -212,16 +161,13 @@ fn what_is_broken_once_and_not_again_is_flaky() {
         }
     });
     let url = server.url();
-    let (code, out, _) =
-        run(folder.path(), &[&url, "--cases", "20", "--jobs", "1", "--rule", "quote-result.feeQuotes"]);
-    assert_eq!(code, 1, "{out}");
-    assert!(out.contains("FLAKY DEFECT 1") && out.contains("breaks     quote-result.feeQuotes"), "{out}");
-    assert!(out.contains("reproduced 0/3"), "{out}");
+    let (out, _) =
+        ends(1, alone(&[&url, "--cases", "20", "--jobs", "1", "--rule", "quote-result.feeQuotes"]));
+    has(&out, &["FLAKY DEFECT 1", "breaks     quote-result.feeQuotes", "reproduced 0/3"]);
 }
 
 #[test]
 fn retry_after_is_honoured_and_not_judged() {
-    let folder = tempdir().unwrap();
     let server = Server::hooked(|number, _, mut response| {
         let (status, pause) = match number {
             30 => (StatusCode::TOO_MANY_REQUESTS, "1"),
@@ -234,8 +180,7 @@ fn retry_after_is_honoured_and_not_judged() {
     });
     let url = server.url();
     let begin = Instant::now();
-    let (code, out, err) = run(folder.path(), &small(&url, &["--jobs", "1", "--strict"]));
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, alone(&small(&url, &["--jobs", "1", "--strict"])));
     assert!(begin.elapsed() >= Duration::from_secs(2), "it did not wait");
 }
 
@@ -244,12 +189,10 @@ fn a_target_that_fails_at_first_is_wrong_and_keeps_its_dialect() {
     let folder = tempdir().unwrap();
     let server = Injected::fault("first-answers-fail");
     let arguments = [&server.url, "--cases", "12", "--allow-incomplete", "-o", "report.json"];
-    let (code, out, err) = run(folder.path(), &arguments);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &arguments));
     assert!(out.contains("FLAKY DEFECT 1"), "{out}");
     assert!(flat(&out).contains("cause seen in the first requests of the run only; none of "), "{out}");
-    let report = std::fs::read(folder.path().join("report.json")).unwrap();
-    let report: Value = serde_json::from_slice(&report).unwrap();
+    let report = json_of(&folder, "report.json");
     assert_eq!(report["dialect"]["amount-notation"], "decimal", "{}", report["dialect"]);
 }
 
@@ -270,17 +213,15 @@ fn a_rate_limit_is_learned_and_the_run_comes_to_its_end() {
         response
     });
     let events = ["--jobs", "100", "-o", "ndjson=events.ndjson"];
-    let (code, out, err) = run(folder.path(), &small(&server.url(), &events));
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run(&folder, &small(&server.url(), &events)));
     // Requests that are refused together make one pause. The limit is met at the start, and where it is tested later.
-    let events = std::fs::read_to_string(folder.path().join("events.ndjson")).unwrap();
+    let events = text_of(&folder, "events.ndjson");
     let pauses = events.lines().filter(|line| line.contains("\"event\":\"waiting\"")).count();
     assert!((1..50).contains(&pauses), "{pauses} pauses");
 }
 
 #[test]
 fn answers_of_a_gateway_leave_a_run_incomplete() {
-    let folder = tempdir().unwrap();
     let server = Server::hooked(|number, _, mut response| {
         if number % 40 == 39 {
             *response.status_mut() = StatusCode::BAD_GATEWAY;
@@ -290,34 +231,15 @@ fn answers_of_a_gateway_leave_a_run_incomplete() {
     });
     let arguments = [server.url(), "--cases".to_owned(), "12".to_owned(), "--no-shrink".to_owned()];
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (code, out, err) = run(folder.path(), &arguments);
-    assert_eq!(code, 4, "{out}{err}");
+    let (out, _) = ends(4, alone(&arguments));
     assert!(out.contains("HTTP 502, and no answer of the service"), "{out}");
-    let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let out = flat(&out);
     let (_, example) = out.split_once("; for example").expect("a request that was not judged");
     assert!(example.contains(r#"{"jsonrpc":"#), "{out}");
 }
 
 #[test]
-fn a_target_that_dies_in_the_middle_is_told_from_one_that_is_wrong() {
-    let folder = tempdir().unwrap();
-    let server = Server::hooked(|_, _, response| response);
-    let url = server.url();
-    let run = std::thread::spawn(move || run(folder.path(), &[&url, "--rate", "300", "--timeout", "2s"]));
-    while server.requests() < 300 {
-        assert!(!run.is_finished(), "it ended before the target died");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    drop(server);
-    let (code, out, _) = run.join().unwrap();
-    assert_eq!(code, 3, "{out}");
-    assert!(out.contains("stopped answering"), "{out}");
-    assert!(out.contains(" passed, "), "what was judged until then is reported: {out}");
-}
-
-#[test]
 fn a_timeout_that_is_not_seen_again_breaks_nothing_and_leaves_the_run_incomplete() {
-    let folder = tempdir().unwrap();
     let late = Mutex::new(Vec::<Vec<u8>>::new());
     let server = Server::hooked(move |number, body, mut response| {
         let mut late = late.lock().unwrap();
@@ -327,25 +249,22 @@ fn a_timeout_that_is_not_seen_again_breaks_nothing_and_leaves_the_run_incomplete
         }
         response
     });
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "12", "--timeout", "1s"]);
-    assert_eq!(code, 4, "{out}{err}");
+    let (out, _) = ends(4, alone(&[&server.url(), "--cases", "12", "--timeout", "1s"]));
     assert!(flat(&out).contains("no answer in time, and an answer when sent again"), "{out}");
     assert!(!out.contains("answer.http-message"), "{out}");
 }
 
 #[test]
 fn an_error_that_is_not_seen_again_breaks_nothing_and_leaves_the_run_incomplete() {
-    let folder = tempdir().unwrap();
-    std::fs::write(folder.path().join("paymaster.toml"), "[operations]\naccepts = \"any\"\n").unwrap();
+    let folder = with_profile("[operations]\naccepts = \"any\"\n");
     let failed = AtomicUsize::new(0);
     let server = Server::changing(move |_, request, answer| {
         let quotes = request["method"] == "pm_getFeeQuoteOrData" && answer.get("result").is_some();
         if quotes && failed.fetch_add(1, Ordering::SeqCst) == 40 {
-            *answer = json!({ "jsonrpc": "2.0", "id": request["id"], "error": { "code": -32603, "message": "no provider" } });
+            refuse(answer, -32_603, "no provider");
         }
     });
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "12"]);
-    assert_eq!(code, 4, "{out}{err}");
+    let (out, _) = ends(4, run(&folder, &[&server.url(), "--cases", "12"]));
     assert!(flat(&out).contains("1 group: error -32603 no provider, and not when sent again"), "{out}");
 }
 
@@ -353,19 +272,17 @@ fn an_error_that_is_not_seen_again_breaks_nothing_and_leaves_the_run_incomplete(
 fn a_target_that_fails_for_good_does_not_pass_as_one_whose_budget_is_spent() {
     let folder = tempdir().unwrap();
     let profile = "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n[operations]\naccepts = \"any\"\n";
-    std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
     for keeps_malformed in [false, true] {
         let errors = AtomicUsize::new(0);
-        let server = Server::changing(move |_, request, answer| {
+        let server = Server::changing(move |_, _, answer| {
             let is_malformed = answer["error"]["code"].as_i64().is_some_and(|code| code <= -32600);
             let failed = errors.fetch_add(usize::from(answer.get("error").is_some()), Ordering::SeqCst);
             if failed > 60 && !(keeps_malformed && is_malformed) {
-                let error = json!({ "code": -32603, "message": "no connection is left" });
-                *answer = json!({ "jsonrpc": "2.0", "id": request["id"], "error": error });
+                refuse(answer, -32_603, "no connection is left");
             }
         });
-        let (code, out, err) = run(folder.path(), &[&server.url(), "--spec", "erc-7677", "--jobs", "1"]);
-        assert_eq!(code, 4, "{out}{err}");
+        let (out, _) = ends(4, run(&folder, &[&server.url(), "--spec", "erc-7677", "--jobs", "1"]));
         assert_eq!(flat(&out).contains("nearly all malformed calls got -32603"), !keeps_malformed, "{out}");
         assert_eq!(flat(&out).contains("a budget?"), keeps_malformed, "{out}");
     }
@@ -375,7 +292,7 @@ fn a_target_that_fails_for_good_does_not_pass_as_one_whose_budget_is_spent() {
 fn an_error_that_is_kept_from_a_refused_request_is_no_matter_of_its_sender() {
     let folder = tempdir().unwrap();
     let profile = "[operations]\naccepts = \"any\"\nsponsors = \"any\"\n";
-    std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
     let kept = Mutex::new(HashMap::<String, Value>::new());
     let server = Server::changing(move |_, request, answer| {
         let (operation, mode) = (&request["params"][0], &request["params"][1]);
@@ -388,8 +305,7 @@ fn an_error_that_is_kept_from_a_refused_request_is_no_matter_of_its_sender() {
             *answer = json!({ "jsonrpc": answer["jsonrpc"], "id": answer["id"], "error": error });
         }
     });
-    let (code, out, err) = run(folder.path(), &[&server.url()]);
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &[&server.url()]));
     let cause = "cause only after a request with the same sender; right when sent alone";
     assert!(flat(&out).contains(cause), "{out}");
 }
@@ -405,12 +321,10 @@ fn a_request_that_is_never_answered_is_a_defect_and_the_others_are_judged() {
         response
     });
     let profile = "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n";
-    std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
     // Each smaller request that is tried is waited for.
     let limits = ["--cases", "12", "--timeout", "1s", "--shrink-requests", "4"];
-    let (code, out, err) =
-        run(folder.path(), &[&[&server.url(), "--spec", "erc-7677"], &limits[..]].concat());
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(&folder, &[&[&server.url(), "--spec", "erc-7677"], &limits[..]].concat()));
     assert!(out.contains("1 defect, 1 rule broken"), "{out}");
     assert!(out.contains("answer.http-message") && out.contains("\"token\""), "the request is shown: {out}");
     assert!(out.contains("reproduced 3/3") && !out.contains("stopped answering"), "{out}");
@@ -430,30 +344,26 @@ fn a_target_that_a_request_ends_names_the_request() {
         response
     });
     let profile = "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n";
-    std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
-    let (_, out, _) =
-        run(folder.path(), &[&server.url(), "--spec", "erc-7677", "--cases", "12", "--jobs", "1"]);
+    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let (_, out, _) = run(&folder, &[&server.url(), "--spec", "erc-7677", "--cases", "12", "--jobs", "1"]);
     let last = "and the first without an answer of stub-and-data (the data request)";
     assert!(flat(&out).contains(last), "{out}");
 }
 
 #[test]
 fn a_batch_whose_connection_is_closed_is_warned_of() {
-    let folder = tempdir().unwrap();
     let server = Server::hooked(|_, body, mut response| {
         if serde_json::from_slice(body).is_ok_and(|batch: Vec<Value>| (1..=3).contains(&batch.len())) {
             response.extensions_mut().insert(Closed);
         }
         response
     });
-    let (code, out, err) = run(folder.path(), &[&server.url(), "--rule", "json-rpc.batch", "-v"]);
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, _) = ends(0, alone(&[&server.url(), "--rule", "json-rpc.batch", "-v"]));
     assert!(out.contains("WARNING 1") && out.contains("breaks     json-rpc.batch"), "{out}");
 }
 
 #[test]
 fn too_short_a_content_length_is_a_broken_message() {
-    let folder = tempdir().unwrap();
     let url = raw(|mut stream| {
         while read_request(&mut stream) {
             let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}"#;
@@ -461,12 +371,9 @@ fn too_short_a_content_length_is_a_broken_message() {
             write(&mut stream, answer.as_bytes());
         }
     });
-    let (code, out, _) = run(folder.path(), &[&url, "--timeout", "2s"]);
+    let (code, out, _) = alone(&[&url, "--timeout", "2s"]);
     assert_eq!(code, 1, "a target that answers so does answer: {out}");
-    assert!(
-        out.contains("breaks     answer.http-message") && out.contains("Content-Length too small"),
-        "{out}"
-    );
+    has(&out, &["breaks     answer.http-message", "Content-Length too small"]);
 }
 
 #[test]
@@ -481,29 +388,24 @@ fn an_answer_larger_than_we_read_is_neither_broken_nor_a_pass() {
     });
     let url = server.url();
     let judged = [&url, "--cases", "12", "--rule", "answer.json-text"];
-    let (code, out, err) = run(folder.path(), &judged);
-    assert_eq!(code, 4, "{out}{err}");
+    let (out, _) = ends(4, run(&folder, &judged));
     assert!(out.contains("larger than 1048576 bytes: more than we read"), "{out}");
-    let (code, out, err) = run(folder.path(), &small(&url, &["--rule", "answer.json-text"]));
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run(&folder, &small(&url, &["--rule", "answer.json-text"])));
 }
 
 #[test]
 fn connections_that_close_after_each_answer_are_reopened() {
-    let folder = tempdir().unwrap();
     let server = Server::hooked(|_, _, mut response| {
         response.headers_mut().insert("connection", "close".parse().unwrap());
         response
     });
     let url = server.url();
-    let (code, out, err) = run(folder.path(), &small(&url, &["--strict"]));
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, alone(&small(&url, &["--strict"])));
 }
 
 #[test]
 fn redirects_are_answers() {
-    let folder = tempdir().unwrap();
-    let elsewhere = Server::hooked(|_, _, response| response);
+    let elsewhere = Server::sound();
     let location = elsewhere.url();
     let server = Server::hooked(move |_, _, mut response| {
         *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
@@ -511,7 +413,7 @@ fn redirects_are_answers() {
         response
     });
     let url = server.url();
-    run(folder.path(), &small(&url, &["--max-requests", "50"]));
+    alone(&small(&url, &["--max-requests", "50"]));
     // A group that does not fit into the rest of the budget ends the run.
     assert!((40..=50).contains(&server.requests()), "{}", server.requests());
     assert_eq!(elsewhere.requests(), 0);
@@ -519,11 +421,9 @@ fn redirects_are_answers() {
 
 #[test]
 fn the_request_budget_is_kept() {
-    let folder = tempdir().unwrap();
-    let server = Server::hooked(|_, _, response| response);
+    let server = Server::sound();
     let url = server.url();
-    let (code, out, _) = run(folder.path(), &[&url, "--max-requests", "100"]);
-    assert_eq!(code, 4, "{out}");
+    let (out, _) = ends(4, alone(&[&url, "--max-requests", "100"]));
     assert!(out.contains("budget of 100 requests"), "{out}");
     assert!(server.requests() <= 100, "{}", server.requests());
 }
@@ -546,19 +446,17 @@ fn refusing(status: u16, body: &'static str) -> Server {
 
 #[test]
 fn behind_a_wrong_key_or_path_nothing_could_be_tested_whatever_the_body_is() {
-    let folder = tempdir().unwrap();
     for (status, words) in
         [(401, "check the key"), (403, "check the key and the headers"), (404, "check the path")]
     {
         for body in ["no key", "<html>no</html>", r#"{"message":"Forbidden"}"#, "[]", ""] {
             let server = refusing(status, body);
             let url = server.url();
-            let (code, out, err) = run(folder.path(), &[&url]);
+            let (code, out, err) = alone(&[&url]);
             assert_eq!(code, 3, "{status} {body}: {out}{err}");
             assert!(out.starts_with("COULD NOT TEST"), "{out}");
-            assert!(out.contains(&format!("HTTP {status} for every valid request: ")), "{out}");
-            assert!(out.contains(words), "{out}");
-            assert!(!out.contains("DEFECT") && !out.contains("WARNING"), "{out}");
+            has(&out, &[&format!("HTTP {status} for every valid request: "), words]);
+            lacks(&out, &["DEFECT", "WARNING"]);
             assert!(server.requests() < 100, "{} requests", server.requests());
         }
     }
@@ -568,11 +466,9 @@ fn behind_a_wrong_key_or_path_nothing_could_be_tested_whatever_the_body_is() {
 fn recorded_refusals_could_not_be_tested_either() {
     let folder = tempdir().unwrap();
     let server = refusing(403, r#"{"message":"Forbidden"}"#);
-    run(folder.path(), &[&server.url(), "--report", "ndjson-all=all.ndjson"]);
-    let (code, out, err) = run(folder.path(), &["judge", "all.ndjson"]);
-    assert_eq!(code, 3, "{out}{err}");
+    run(&folder, &[&server.url(), "--report", "ndjson-all=all.ndjson"]);
+    let (out, _) = ends(3, run(&folder, &["judge", "all.ndjson"]));
     assert!(out.starts_with("COULD NOT TEST"), "{out}");
-    assert!(out.contains("HTTP 403 for every valid request: "), "{out}");
-    assert!(out.contains("record calls with the key, the headers and the path"), "{out}");
-    assert!(!out.contains("DEFECT") && !out.contains("WARNING"), "{out}");
+    has(&out, &["HTTP 403 for every valid request: ", "record calls with the key, the headers and the path"]);
+    lacks(&out, &["DEFECT", "WARNING"]);
 }

@@ -1,11 +1,6 @@
 //! What a person reads, word for word: the commands whose text no report's snapshot holds.
 
-use std::{fs, path::Path};
-
-use serde_json::Value;
-use tempfile::tempdir;
-
-use crate::{run, server::Server};
+use crate::*;
 
 const RULE: &str = "sponsored-result.callGasLimit";
 
@@ -13,14 +8,6 @@ const RULE: &str = "sponsored-result.callGasLimit";
 fn told(folder: &Path, arguments: &[&str]) -> String {
     let (code, out, err) = run(folder, arguments);
     format!("$ paymaster-conformance {}\n{out}{err}exit code {code}\n", arguments.join(" "))
-}
-
-fn wrong() -> Server {
-    Server::changing(|_, _, answer| {
-        if answer["result"]["MODE"] == "SPONSORED" {
-            answer["result"]["callGasLimit"] = Value::from("many");
-        }
-    })
 }
 
 #[test]
@@ -50,9 +37,9 @@ fn a_file_is_written_once() {
 #[test]
 fn a_finding_is_replayed() {
     let folder = tempdir().unwrap();
-    let server = wrong();
-    let sound = Server::hooked(|_, _, response| response);
-    run(folder.path(), &[&server.url(), "--cases", "4", "--rule", RULE, "--replay-dir", "r"]);
+    let server = Server::with_gas_in_words();
+    let sound = Server::sound();
+    run(&folder, &[&server.url(), "--cases", "4", "--rule", RULE, "--replay-dir", "r"]);
     let file = format!("r/{RULE}-1.json");
     let mut text = told(folder.path(), &["replay", &file, &server.url()]).replace(&server.url(), "URL");
     text += &told(folder.path(), &["replay", &file, &sound.url()]).replace(&sound.url(), "URL");
@@ -63,23 +50,11 @@ fn a_finding_is_replayed() {
 #[test]
 fn known_failures_are_written() {
     let folder = tempdir().unwrap();
-    let server = wrong();
-    let (_, _, err) = run(
-        folder.path(),
-        &[
-            &server.url(),
-            "--cases",
-            "4",
-            "--rule",
-            RULE,
-            "--update-known-failing",
-            "--reason",
-            "release 7",
-            "--expires",
-            "2027-01-31",
-        ],
-    );
-    let list = fs::read_to_string(folder.path().join("known-failing.toml")).unwrap();
+    let server = Server::with_gas_in_words();
+    let new = ["--update-known-failing", "--reason", "release 7", "--expires", "2027-01-31"];
+    let url = server.url();
+    let (_, _, err) = run(&folder, &[&[&*url, "--cases", "4", "--rule", RULE], &new[..]].concat());
+    let list = text_of(&folder, "known-failing.toml");
     insta::assert_snapshot!("known_failing", format!("{err}\n{list}"));
 }
 
@@ -87,15 +62,12 @@ fn known_failures_are_written() {
 fn every_shell_gets_a_script_and_every_command_a_page() {
     let folder = tempdir().unwrap();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let (code, out, err) = run(folder.path(), &["completions", shell]);
-        assert_eq!(code, 0, "{err}");
+        let (out, _) = ends(0, run(&folder, &["completions", shell]));
         assert!(out.contains("paymaster-conformance") && out.contains("known-failing"), "{shell}");
     }
-    let (code, _, err) = run(folder.path(), &["completions", "cmd"]);
-    assert_eq!(code, 2);
+    let (_, err) = ends(2, run(&folder, &["completions", "cmd"]));
     assert!(err.contains("possible values"), "{err}");
-    let (code, out, err) = run(folder.path(), &["man", "man"]);
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run(&folder, &["man", "man"]));
     for page in ["paymaster-conformance.1", "paymaster-conformance-judge.1"] {
         let text = fs::read_to_string(folder.path().join("man").join(page)).unwrap();
         assert!(text.contains(".SH SYNOPSIS"), "{page}");

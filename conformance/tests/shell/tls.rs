@@ -1,24 +1,15 @@
 //! https:// targets.
 
-use std::fs;
 #[cfg(unix)]
 use std::process::Command;
 
-use hyper::Version;
-use tempfile::tempdir;
-
-use crate::{
-    binary, finish, flat, run,
-    secure::{Secure, certificate},
-    server::{Server, raw, read_request, write},
-};
+use crate::*;
 
 const SMALL: &[&str] = &["-v", "--cases", "8", "--allow-incomplete", "--no-shrink"];
 
 fn small(url: &str, more: &[&str]) -> (i32, String, String) {
-    let folder = tempdir().unwrap();
     let arguments: Vec<&str> = [url].iter().chain(SMALL).chain(more).copied().collect();
-    run(folder.path(), &arguments)
+    alone(&arguments)
 }
 
 #[test]
@@ -45,13 +36,12 @@ fn the_version_is_the_one_that_the_target_offers() {
 
 #[test]
 fn ipv6_addresses_are_hosts() {
-    if std::net::TcpListener::bind("[::1]:0").is_err() {
+    if TcpListener::bind("[::1]:0").is_err() {
         // This machine has no IPv6.
         return;
     }
     let server = Secure::on("[::1]:0", "sound", &["h2"]);
-    let (code, out, err) = small(&server.url("[::1]"), &["--cacert", &certificate("test-ca")]);
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, _) = ends(0, small(&server.url("[::1]"), &["--cacert", &certificate("test-ca")]));
     assert!(out.contains("https://[::1]:"), "{out}");
 }
 
@@ -68,7 +58,7 @@ fn what_is_wrong_with_a_certificate_is_named() {
         let more = trust.map_or(vec![], |ca| vec!["--cacert", ca.as_str()]);
         let (code, out, err) = small(&server.url("localhost"), &more);
         assert_eq!(code, 3, "{name}: {out}{err}");
-        let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let flat = flat(&out);
         assert!(flat.contains(said) && flat.contains("--insecure"), "{name}: {out}");
         assert_eq!(server.seen().len(), 0, "{name}: a request was sent all the same");
     }
@@ -78,28 +68,24 @@ fn what_is_wrong_with_a_certificate_is_named() {
 fn the_platforms_roots_can_be_set_by_the_usual_variable() {
     let server = Secure::new("sound", &[]);
     let folder = tempdir().unwrap();
-    let mut command = binary(folder.path());
+    let mut command = binary(&folder);
     command.env("SSL_CERT_FILE", certificate("test-ca")).arg(server.url("127.0.0.1")).args(SMALL);
-    let (code, out, err) = finish(&mut command);
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, finish(&mut command));
 }
 
 #[test]
 fn plain_and_tls_are_two_defects() {
-    let plain = Server::hooked(|_, _, response| response);
-    let (code, out, _) = small(&plain.url().replace("http:", "https:"), &["--insecure"]);
-    assert_eq!(code, 3, "{out}");
+    let plain = Server::sound();
+    let (out, _) = ends(3, small(&plain.url().replace("http:", "https:"), &["--insecure"]));
     assert!(flat(&out).contains("is it an http:// URL?"), "{out}");
     let secure = Secure::new("sound", &[]);
-    let (code, out, _) = small(&secure.url("localhost").replace("https:", "http:"), &[]);
-    assert_eq!(code, 3, "{out}");
+    let (out, _) = ends(3, small(&secure.url("localhost").replace("https:", "http:"), &[]));
     assert!(flat(&out).contains("is it an https:// URL?"), "{out}");
     let silent = raw(|mut stream| {
         read_request(&mut stream);
         write(&mut stream, b"");
     });
-    let (code, out, _) = small(&silent.replace("http:", "https:"), &["--timeout", "300ms"]);
-    assert_eq!(code, 3, "{out}");
+    let (out, _) = ends(3, small(&silent.replace("http:", "https:"), &["--timeout", "300ms"]));
     assert!(flat(&out).contains("TLS handshake"), "{out}");
 }
 
@@ -113,19 +99,15 @@ fn curl_line(out: &str) -> &str {
 #[test]
 fn insecure_warns_in_every_report_and_curl_is_told() {
     let server = Secure::new("expired", &["h2"]);
-    let folder = tempdir().unwrap();
-    fs::write(folder.path().join("paymaster.toml"), "[target]\ninsecure = true\n").unwrap();
+    let folder = with_profile("[target]\ninsecure = true\n");
     let url = server.url("localhost");
-    let mut command = binary(folder.path());
+    let mut command = binary(&folder);
     command.args([&url, "--report", "json=r.json", "--report", "junit=r.xml"]).args(SMALL);
-    let (code, out, err) = finish(&mut command);
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, _) = ends(0, finish(&mut command));
     let warning = "was not verified (--insecure)";
-    for (name, text) in [
-        ("terminal", flat(&out)),
-        ("json", fs::read_to_string(folder.path().join("r.json")).unwrap()),
-        ("junit", fs::read_to_string(folder.path().join("r.xml")).unwrap()),
-    ] {
+    for (name, text) in
+        [("terminal", flat(&out)), ("json", text_of(&folder, "r.json")), ("junit", text_of(&folder, "r.xml"))]
+    {
         assert!(text.contains(warning), "{name}: {text}");
     }
 }

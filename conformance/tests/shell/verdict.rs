@@ -1,17 +1,6 @@
 //! The verdict says what it rests on: how much was judged, what is known to fail, what does not apply.
 
-use std::{fs, path::Path};
-
-use http_body_util::Full;
-use paymaster_reference_server::{Config, to_profile};
-use serde_json::{Value, json};
-use tempfile::tempdir;
-
-use crate::{flat, rule_count, run, server::Server};
-
-fn sound() -> Server {
-    Server::hooked(|_, _, response| response)
-}
+use crate::*;
 
 fn read(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).unwrap()
@@ -19,8 +8,7 @@ fn read(folder: &Path, name: &str) -> String {
 
 /// Writes the profile of the reference server as `p.toml`.
 fn profile(folder: &Path) {
-    let profile = to_profile("fee-quote", &Config::default(), &[]).unwrap();
-    fs::write(folder.join("p.toml"), profile).unwrap();
+    fs::write(folder.join("p.toml"), own_profile()).unwrap();
 }
 
 /// The verdict as every report has it.
@@ -55,9 +43,7 @@ fn report(folder: &Path, server: &Server, more: &[&str]) -> (i32, String) {
     let mut arguments = vec![url.as_str(), "--cases", "12", "--no-shrink"];
     arguments.extend(asked.iter().map(String::as_str).chain(more.iter().copied()));
     let (code, out, err) = run(folder, &arguments);
-    let schema = serde_json::from_str(include_str!("../../report.schema.json")).unwrap();
-    let report = serde_json::from_str(&read(folder, "r.json")).unwrap();
-    assert!(jsonschema::draft202012::new(&schema).unwrap().is_valid(&report), "{report}");
+    is_valid(&json_of(folder, "r.json"));
     let line = flat(&out);
     for (name, verdict) in told(folder) {
         // Markdown quotes what a target answers.
@@ -70,10 +56,10 @@ fn report(folder: &Path, server: &Server, more: &[&str]) -> (i32, String) {
 #[test]
 fn what_could_not_be_judged_is_counted_in_every_verdict() {
     let folder = tempdir().unwrap();
-    let server = sound();
+    let server = Server::sound();
     let (code, out) = report(folder.path(), &server, &["--allow-incomplete"]);
     assert_eq!(code, 0, "{out}");
-    let json: Value = serde_json::from_str(&read(folder.path(), "r.json")).unwrap();
+    let json: Value = serde_json::from_str(&text_of(&folder, "r.json")).unwrap();
     let rules = json["rules"].as_array().unwrap();
     let of = |verdict: &str| rules.iter().filter(|rule| rule["verdict"] == verdict).count();
     let (passed, open) = (of("passed"), of("inconclusive"));
@@ -97,65 +83,47 @@ fn known_failures_are_part_of_the_verdict_and_of_the_badge() {
     profile(folder.path());
     let list = "[[failing]]\nrule = \"sponsored-result.callGasLimit\"\nreason = \"r7\"\nowner = \"us\"\nexpires = 9999-12-31\n";
     fs::write(folder.path().join("known.toml"), list).unwrap();
-    let server = Server::changing(|_, _, answer| {
-        if answer["result"]["MODE"] == "SPONSORED" {
-            answer["result"]["callGasLimit"] = Value::from("many");
-        }
-    });
+    let server = Server::with_gas_in_words();
     let more = ["--config", "p.toml", "--known-failing", "known.toml", "--cases", "250"];
     let url = server.url();
     let mut arguments = vec![url.as_str(), "--report", "json=r.json"];
     arguments.extend(more);
-    let (code, out, err) = run(folder.path(), &arguments);
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, _) = ends(0, run(&folder, &arguments));
     assert!(out.starts_with("CONFORMS but for 1 known failure; 1 rule does not apply  http://"), "{out}");
-    run(folder.path(), &["matrix", "r.json", "-o", "m.html"]);
+    run(&folder, &["matrix", "r.json", "-o", "m.html"]);
     assert!(
-        read(folder.path(), "r.svg")
-            .contains(">conforms but for 1 known failure; 1 rule does not apply</text>")
+        text_of(&folder, "r.svg").contains(">conforms but for 1 known failure; 1 rule does not apply</text>")
     );
-    assert!(read(folder.path(), "m.html").contains("conforms but for 1 known failure"));
+    assert!(text_of(&folder, "m.html").contains("conforms but for 1 known failure"));
 }
 
 #[test]
 fn a_part_of_the_rules_gets_a_verdict_of_its_own_and_no_badge() {
     let folder = tempdir().unwrap();
-    let server = sound();
+    let server = Server::sound();
     fs::write(folder.path().join("r.svg"), "the badge of an earlier run").unwrap();
     let (code, out) = report(folder.path(), &server, &["--rule", "answer.id"]);
     assert_eq!(code, 0, "{out}");
     let all = rule_count();
     assert!(out.starts_with(&format!("NOTHING BROKEN in what was judged: 1 of {all} rules  ")), "{out}");
-    let (code, out, err) = run(folder.path(), &["matrix", "r.json", "-o", "m.html"]);
-    assert_eq!(code, 0, "{out}{err}");
-    assert!(
-        out.contains(&format!("no badge for r: 1 of {all} rules judged, since --rule left out {}", all - 1)),
-        "{out}"
-    );
+    let (out, _) = ends(0, run(&folder, &["matrix", "r.json", "-o", "m.html"]));
+    has(&out, &[&format!("no badge for r: 1 of {all} rules judged, since --rule left out {}", all - 1)]);
     assert!(!folder.path().join("r.svg").exists(), "the old badge is left: {out}");
-    let page = read(folder.path(), "m.html");
+    let page = text_of(&folder, "m.html");
     assert!(page.contains(&format!("nothing broken in what was judged: 1 of {all} rules")), "{page}");
     assert!(!page.contains("<svg class=\"badge\""), "{page}");
     // Of a run over all rules, the badge says how far it came.
     let (code, out) = report(folder.path(), &server, &["--allow-incomplete"]);
     assert_eq!(code, 0, "{out}");
-    run(folder.path(), &["matrix", "r.json", "-o", "m.html"]);
-    let badge = read(folder.path(), "r.svg");
-    assert!(
-        badge.contains(">incomplete: ") && badge.contains(&format!(" of {all} rules judged</text>")),
-        "{badge}"
-    );
+    run(&folder, &["matrix", "r.json", "-o", "m.html"]);
+    let badge = text_of(&folder, "r.svg");
+    has(&badge, &[">incomplete: ", &format!(" of {all} rules judged</text>")]);
 }
 
 #[test]
 fn a_run_without_any_result_does_not_pass() {
     let folder = tempdir().unwrap();
-    let refusing = Server::changing(|_, _, answer| {
-        if answer.get("result").is_some() {
-            let error = json!({"code": -32000, "message": "no"});
-            *answer = json!({"jsonrpc": "2.0", "id": answer["id"], "error": error});
-        }
-    });
+    let refusing = Server::changing(|_, _, answer| refuse_result(answer, -32_000, "no"));
     for more in [
         &["--allow-incomplete"][..],
         &["--allow-incomplete", "--rule", "answer.id"],
@@ -180,10 +148,10 @@ fn a_run_without_any_result_does_not_pass() {
 fn rules_that_do_not_apply_are_named_with_the_reason() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("p.toml"), "[operations]\naccepts = \"listed\"\n").unwrap();
-    let server = sound();
+    let server = Server::sound();
     let (code, out) = report(folder.path(), &server, &["--config", "p.toml", "--allow-incomplete", "-v"]);
     assert_eq!(code, 0, "{out}");
-    let json: Value = serde_json::from_str(&read(folder.path(), "r.json")).unwrap();
+    let json: Value = serde_json::from_str(&text_of(&folder, "r.json")).unwrap();
     let rules = json["rules"].as_array().unwrap();
     let unmet: Vec<&str> = rules
         .iter()
@@ -198,10 +166,7 @@ fn rules_that_do_not_apply_are_named_with_the_reason() {
     for rule in &unmet {
         assert!(named.contains(rule), "{rule}: {out}");
     }
-    assert!(
-        text.contains(&format!(" of {} rules; {} rules do not apply http", rule_count(), unmet.len())),
-        "{out}"
-    );
-    let markdown = read(folder.path(), "r.markdown");
+    has(&text, &[&format!(" of {} rules; {} rules do not apply http", rule_count(), unmet.len())]);
+    let markdown = text_of(&folder, "r.markdown");
     assert!(markdown.contains(reason), "{markdown}");
 }

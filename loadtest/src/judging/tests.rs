@@ -79,15 +79,7 @@ async fn both_ways(server: &mut Server, judge: &AnswerJudge, mix: &Mix, times: u
 
 /// Assesses an exchange that ended in this way.
 fn assess(judge: &AnswerJudge, template: &RequestTemplate, outcome: Result<Response, Failure>) -> Assessment {
-    let exchange = Exchange {
-        request: template.body(0, None).into(),
-        outcome,
-        took: Duration::ZERO,
-        on_chain: None,
-        received: None,
-        sent_as: None,
-        refused_value: None,
-    };
+    let exchange = Exchange::new(template.body(0, None), outcome, Duration::ZERO);
     let sent = SentRequest { template, number: 0, token: None };
     judge.assess(&exchange, sent)
 }

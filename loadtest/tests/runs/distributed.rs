@@ -2,19 +2,13 @@
 //! tests with a real master.
 
 use std::{
-    collections::BTreeMap,
     io::{self, Read as _, Write as _},
-    net::{TcpListener, TcpStream},
-    path::Path,
-    process::Stdio,
-    thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::support::{Finished, load, run};
+use crate::*;
 
 #[test]
 fn errors_of_a_worker_name_their_cause() {
@@ -47,14 +41,13 @@ fn errors_of_a_worker_name_their_cause() {
 
 #[test]
 fn a_worker_gives_up_when_there_is_no_master() {
-    let url = crate::support::serve(|_, id| crate::support::sponsored(id));
+    let url = serve(|_, id| sponsored(id));
     let folder = tempfile::tempdir().unwrap();
     let taken = tokio::net::TcpSocket::new_v4().unwrap();
     taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let master = taken.local_addr().unwrap().to_string();
     let arguments = ["worker", "--master", &master, "--patience", "1s", &url];
-    let Finished { code, err, .. } = run(folder.path(), &arguments);
-    assert_eq!(code, 3, "{err}");
+    let (_, err) = ends(3, run(folder.path(), &arguments));
     assert!(err.contains("no Locust master at 127.0.0.1:") && err.contains("for 1 s"), "{err}");
 }
 
@@ -114,8 +107,8 @@ fn master(script: Script) -> String {
 
 /// Runs a worker with this master. A worker that does not end is killed after a time that is far longer than it may take.
 fn worker(folder: &Path, master: &str, arguments: &[&str]) -> Finished {
-    let url = crate::support::serve(|_, id| crate::support::sponsored(id));
-    let mut command = crate::support::command(folder);
+    let url = serve(|_, id| sponsored(id));
+    let mut command = command(folder);
     command.args(["worker", "--master", master, &url]).args(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -220,8 +213,7 @@ fn each_run_of_a_worker_has_a_report_of_its_own() {
         await_bytes(stream, None)
     });
     let folder = tempfile::tempdir().unwrap();
-    let Finished { code, err, .. } = worker(folder.path(), &master, &["-o", "own.json", "-o", "md/own.md"]);
-    assert_eq!(code, 0, "{err}");
+    ends(0, worker(folder.path(), &master, &["-o", "own.json", "-o", "md/own.md"]));
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     let report = |name: &str| -> Value { serde_json::from_str(&read(name)).unwrap() };
     let (first, second) = (report("own.json"), report("own-2.json"));
@@ -249,14 +241,11 @@ fn the_locustfile_has_a_class_for_each_scenario() {
 fn a_worker_without_figures_leaves_a_merge_incomplete() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| run(folder.path(), arguments);
-    let Finished { code, .. } = run(&["-s", "errors", "--max-requests", "50", "-o", "a.json"]);
-    assert_eq!(code, 0);
+    ends(0, run(&["-s", "errors", "--max-requests", "50", "-o", "a.json"]));
     std::fs::write(folder.path().join("files.txt"), "a.json\na.json\n").unwrap();
-    let Finished { code, out, .. } = run(&["merge", "--files-from", "files.txt"]);
-    assert_eq!(code, 0, "{out}");
+    let (out, _) = ends(0, run(&["merge", "--files-from", "files.txt"]));
     assert!(out.contains("100 requests in"), "{out}");
-    let Finished { code, out, .. } = run(&["merge", "a.json", "--missing", "host_1", "-o", "merged.json"]);
-    assert_eq!(code, 4, "{out}");
+    let (out, _) = ends(4, run(&["merge", "a.json", "--missing", "host_1", "-o", "merged.json"]));
     assert!(out.contains("worker host_1 sent no figures"), "{out}");
     let merged = std::fs::read_to_string(folder.path().join("merged.json")).unwrap();
     let merged: Value = serde_json::from_str(&merged).unwrap();
@@ -265,22 +254,11 @@ fn a_worker_without_figures_leaves_a_merge_incomplete() {
 
 #[test]
 fn random_arrivals_are_those_of_the_seed() {
-    let arguments = [
-        "-s",
-        "errors",
-        "--rate",
-        "200",
-        "--arrivals",
-        "poisson",
-        "--duration",
-        "1s",
-        // The machine of the test may be slow.
-        "--threshold",
-        "reached-rate>=1%",
-    ];
+    // The machine of the test may be slow.
+    let arguments =
+        words("-s errors --rate 200 --arrivals poisson --duration 1s --threshold reached-rate>=1%");
     let due = |seed: &str| {
-        let (Finished { code, out, err }, report) = load(&[&arguments[..], &["--seed", seed]].concat());
-        assert_eq!(code, 0, "{out}{err}");
+        let (out, report) = loaded(0, &[&arguments[..], &["--seed", seed]].concat());
         assert!(out.contains("at random (Poisson)"), "{out}");
         report["arrivals"]["due"].as_u64().unwrap()
     };

@@ -1,10 +1,10 @@
 //! The commands of `docs/load-testing.md` and `docs/distributed.md` work as they are printed.
 
-use std::{fs, path::Path, sync::Arc};
+use std::fs;
 
 use paymaster_reference_server::{Config, InjectedService, Service, to_profile};
 
-use crate::support::{Finished, command, run};
+use crate::*;
 
 /// The target of the commands in the page.
 const TARGET: &str = "http://127.0.0.1:4338/";
@@ -58,10 +58,10 @@ fn commands(name: &str) -> Vec<Vec<String>> {
 
 /// Starts a reference server. It ends with the process of the tests.
 fn serve() -> String {
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     listener.set_nonblocking(true).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();

@@ -2,7 +2,7 @@
 
 use paymaster_settings::embedded::EMBEDDED_WARNING;
 
-use crate::support::{Finished, command, run};
+use crate::*;
 
 #[test]
 fn an_empty_variable_is_2_and_the_embedded_server_is_not_loaded() {

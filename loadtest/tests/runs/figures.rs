@@ -1,18 +1,10 @@
 //! The figures of reports: the reached rate, a target that stops answering, the difference from another run.
 
-use std::{
-    path::Path,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-    time::Duration,
-};
+use std::sync::Mutex;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{Finished, count, http, run, serve, sponsored};
+use crate::*;
 
 fn read(folder: &Path, name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(folder.join(name)).unwrap()).unwrap()
@@ -49,8 +41,7 @@ fn a_rate_that_was_not_reached_is_stated_and_fails_by_default() {
     let url = slow_server();
     let arguments = [url.as_str(), "-s", "sponsor-sponsored", "--rate", "400", "-d", "1s", "-u", "4"];
     let reports = ["-o", "a.json", "-o", "a.html", "-o", "a.md"];
-    let Finished { code, out, err } = run(folder.path(), &[&arguments[..], &reports].concat());
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) = ends(1, run(folder.path(), &[&arguments[..], &reports].concat()));
     let stated = "FAILED: 1 threshold missed; asked for 400/s, reached ";
     assert!(out.starts_with(stated), "{out}");
 
@@ -106,8 +97,7 @@ fn a_rate_that_was_not_reached_is_stated_and_fails_by_default() {
         ("rps>=1", 1, "FAILED: 1 threshold missed; asked for 800/s, reached "),
         ("reached-rate>=1%", 0, "PASSED: asked for 800/s, reached "),
     ] {
-        let Finished { code, out, err } = run(folder.path(), &["merge", "a.json", "a.json", "-t", threshold]);
-        assert_eq!(code, expected, "{out}{err}");
+        let (out, _) = ends(expected, run(folder.path(), &["merge", "a.json", "a.json", "-t", threshold]));
         assert!(out.starts_with(begin), "{out}");
         assert!(out.contains("800 arrivals asked for in 1 s, "), "{out}");
     }
@@ -121,8 +111,7 @@ fn a_target_that_stops_answering_ends_the_run_early_with_its_figures() {
     let folder = tempfile::tempdir().unwrap();
     let url = dying_server(200);
     let arguments = [url.as_str(), "-s", "sponsor-sponsored", "-d", "5m", "-u", "4", "-o", "a.json"];
-    let Finished { code, out, err } = run(folder.path(), &arguments);
-    assert_eq!(code, 3, "{out}{err}");
+    let (out, _) = ends(3, run(folder.path(), &arguments));
     assert!(
         out.starts_with("COULD NOT TEST") && out.contains("cut short: the target stopped answering: "),
         "{out}"
@@ -147,23 +136,21 @@ fn a_target_that_stops_answering_ends_the_run_early_with_its_figures() {
     let failed = count(&report, "transport");
     assert!((2..400).contains(&failed), "{failed}");
     // The merged run could not test the target either.
-    let Finished { code, out, err } = run(folder.path(), &["merge", "a.json", "a.json"]);
-    assert_eq!(code, 3, "{out}{err}");
+    ends(3, run(folder.path(), &["merge", "a.json", "a.json"]));
 }
 
 #[test]
 fn discovery_is_announced_and_reported() {
     let folder = tempfile::tempdir().unwrap();
-    let before = std::sync::Arc::new(AtomicUsize::new(0));
-    let counted = std::sync::Arc::clone(&before);
+    let before = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&before);
     let url = serve(move |_, id| {
         counted.fetch_add(usize::from(!is_load(id)), Ordering::SeqCst);
         sponsored(id)
     });
     let arguments = [url.as_str(), "-s", "sponsor-sponsored", "--max-requests", "20"];
     let reports = ["-o", "a.json", "-o", "a.html", "-o", "a.md"];
-    let Finished { code, out, err } = run(folder.path(), &[&arguments[..], &reports].concat());
-    assert_eq!(code, 0, "{out}{err}");
+    let (out, err) = ends(0, run(folder.path(), &[&arguments[..], &reports].concat()));
     assert!(err.starts_with("discovery: "), "{err}");
     let requests = before.load(Ordering::SeqCst);
     assert!(requests > 10, "{requests}");
@@ -195,8 +182,7 @@ fn a_target_that_stops_answering_shortly_before_the_end_could_not_be_tested_eith
     let arguments = [url.as_str(), "-s", "sponsor-sponsored", "-d", "1s", "-u", "2"];
     // A threshold that allows every failure.
     let thresholds = ["-t", "error-rate<=100%"];
-    let Finished { code, out, err } = run(folder.path(), &[&arguments[..], &thresholds].concat());
-    assert_eq!(code, 3, "{out}{err}");
+    let (out, _) = ends(3, run(folder.path(), &[&arguments[..], &thresholds].concat()));
     assert!(out.contains("cut short: the target stopped answering: "), "{out}");
 }
 
@@ -211,9 +197,8 @@ fn requests_without_an_answer_do_not_count_as_throughput() {
             },
         );
     let limits = ["--max-requests", "200", "-o", "a.json"];
-    let Finished { code, out, err } =
-        run(folder.path(), &[&[url.as_str(), "-s", "sponsor-sponsored"], &limits[..]].concat());
-    assert_eq!(code, 1, "{out}{err}");
+    let (out, _) =
+        ends(1, run(folder.path(), &[&[url.as_str(), "-s", "sponsor-sponsored"], &limits[..]].concat()));
     let report = read(folder.path(), "a.json");
     let good = count(&report, "good");
     assert_eq!(good + count(&report, "refused"), 200);
@@ -240,8 +225,7 @@ fn steady(report: &Value, class: u16) -> Value {
 fn a_comparison_shows_the_values_that_it_compares() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["-s", "quote-erc20", "--max-requests", "50", "-o", "run.json"];
-    let Finished { code, out, err } = run(folder.path(), &arguments);
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run(folder.path(), &arguments));
     let report = read(folder.path(), "run.json");
     for (before, after, word, sign) in
         [(122, 138, "worse", "+"), (138, 122, "better", "-"), (122, 121, "same", "-"), (130, 130, "same", "")]
@@ -273,22 +257,10 @@ fn a_report_has_date_and_command_line_without_secrets_and_users_over_time() {
     let folder = tempfile::tempdir().unwrap();
     let url = serve(|_, id| sponsored(id));
     let with_key = format!("{url}k3y-of-the-path?token=k3y-of-the-query");
-    let arguments = [
-        with_key.as_str(),
-        "-s",
-        "sponsor-sponsored",
-        "--test-plan",
-        "2,1s;4,1s;4,1s;0,0s",
-        "-H",
-        "x-api-key: k3y-of-a-header",
-        "-H",
-        "x-short: k3y",
-        "--timeout",
-        "2s",
-    ];
+    let load = [with_key.as_str(), "-s", "sponsor-sponsored", "--test-plan", "2,1s;4,1s;4,1s;0,0s"];
+    let headers = ["-H", "x-api-key: k3y-of-a-header", "-H", "x-short: k3y", "--timeout", "2s"];
     let reports = ["-o", "a.json", "-o", "a.html", "-o", "a.md", "-o", "a.xml"];
-    let Finished { code, out, err } = run(folder.path(), &[&arguments[..], &reports].concat());
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run(folder.path(), &[&load[..], &headers, &reports].concat()));
     let shown = format!(
         "paymaster-loadtest '{url}***?token=***' -s sponsor-sponsored --test-plan '2,1s;4,1s;4,1s;0,0s' -H 'x-api-key: ***' -H 'x-short: ***' --timeout 2s -o a.json"
     );
@@ -315,8 +287,7 @@ fn a_report_has_date_and_command_line_without_secrets_and_users_over_time() {
     assert!(users[0] > 0 && users.iter().max() > users.first(), "{users:?}");
 
     // A merged report has the command of the merge, those of the runs, and the sums.
-    let Finished { code, out, err } = run(folder.path(), &["merge", "a.json", "a.json", "-o", "both.json"]);
-    assert_eq!(code, 0, "{out}{err}");
+    ends(0, run(folder.path(), &["merge", "a.json", "a.json", "-o", "both.json"]));
     let both = read(folder.path(), "both.json");
     assert_eq!(both["command"], "paymaster-loadtest merge a.json a.json -o both.json");
     assert_eq!(both["merged_commands"].as_array().unwrap().len(), 1, "{both}");

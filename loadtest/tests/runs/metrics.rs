@@ -1,22 +1,12 @@
 //! `--metrics`: the page during a run and at its end, where its numbers are those of the JSON report.
 
 use std::{
-    collections::BTreeMap,
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
-    path::Path,
-    process::{Child, ChildStderr, Stdio},
-    sync::{
-        Arc, Barrier,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-    time::Duration,
+    io::{BufRead, BufReader},
+    process::{Child, ChildStderr},
+    sync::Barrier,
 };
 
-use serde_json::Value;
-
-use crate::support::{Finished, command, http, run, serve, sponsored};
+use crate::*;
 
 /// A running command with a page of metrics.
 struct Running {
@@ -271,7 +261,7 @@ fn a_page_in_the_middle_of_a_run_shows_what_happened_so_far() {
 #[test]
 fn a_port_that_cannot_be_used_ends_the_command_before_the_load() {
     let folder = tempfile::tempdir().unwrap();
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
@@ -282,12 +272,10 @@ fn a_port_that_cannot_be_used_ends_the_command_before_the_load() {
     for address in [port.as_str(), &format!("127.0.0.1:{port}"), "port", "127.0.0.1:99999"] {
         for command in [&["run", &url][..], &["worker", "--master", "127.0.0.1:1", &url]] {
             let arguments = [command, &["--metrics", address]].concat();
-            let Finished { code, err, .. } = run(folder.path(), &arguments);
-            assert_eq!(code, 2, "{err}");
+            let (_, err) = ends(2, run(folder.path(), &arguments));
             assert!(err.contains("cannot listen on 127.0.0.1:") && err.contains("--metrics"), "{err}");
         }
     }
     assert_eq!(asked.load(Ordering::SeqCst), 0);
-    let Finished { code, .. } = run(folder.path(), &["--metrics-wait", "1s"]);
-    assert_eq!(code, 2);
+    ends(2, run(folder.path(), &["--metrics-wait", "1s"]));
 }

@@ -1,14 +1,8 @@
 //! Runs the command, and test servers for it to load.
 
-use std::{
-    io::{Read, Write},
-    net::{TcpListener, TcpStream},
-    path::Path,
-    process::{Command, Output},
-    thread,
-};
+use std::process::{Command, Output};
 
-use serde_json::Value;
+use crate::*;
 
 pub(crate) fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_paymaster-loadtest"));
@@ -20,6 +14,11 @@ pub(crate) fn command(folder: &Path) -> Command {
         command.env("SystemRoot", root);
     }
     command
+}
+
+/// The words of a command line.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
 }
 
 /// What a command did.
@@ -53,6 +52,20 @@ pub(crate) fn load(arguments: &[&str]) -> (Finished, Value) {
     (finished, report)
 }
 
+/// The outputs of a command that must end with this exit code.
+#[track_caller]
+pub(crate) fn ends(expected: i32, Finished { code, out, err }: Finished) -> (String, String) {
+    assert_eq!(code, expected, "{out}{err}");
+    (out, err)
+}
+
+/// Standard output and report of a load that must end with this exit code.
+#[track_caller]
+pub(crate) fn loaded(expected: i32, arguments: &[&str]) -> (String, Value) {
+    let (finished, report) = load(arguments);
+    (ends(expected, finished).0, report)
+}
+
 /// The number of requests with this outcome in a JSON report.
 pub(crate) fn count(report: &Value, outcome: &str) -> u64 {
     let labels = report["labels"].as_object().unwrap();
@@ -65,11 +78,11 @@ pub(crate) fn count(report: &Value, outcome: &str) -> u64 {
 pub(crate) fn serve(answer: impl Fn(usize, &str) -> String + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let answer = std::sync::Arc::new(answer);
-    let served = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let answer = Arc::new(answer);
+    let served = Arc::new(AtomicUsize::new(0));
     thread::spawn(move || {
         for stream in listener.incoming().take(20_000).map_while(Result::ok) {
-            let (answer, served) = (std::sync::Arc::clone(&answer), std::sync::Arc::clone(&served));
+            let (answer, served) = (Arc::clone(&answer), Arc::clone(&served));
             thread::spawn(move || {
                 let _ = converse(stream, &served, &*answer);
             });
@@ -80,7 +93,7 @@ pub(crate) fn serve(answer: impl Fn(usize, &str) -> String + Send + Sync + 'stat
 
 fn converse(
     mut stream: TcpStream,
-    served: &std::sync::atomic::AtomicUsize,
+    served: &AtomicUsize,
     answer: &(dyn Fn(usize, &str) -> String + Send + Sync),
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
@@ -95,7 +108,7 @@ fn converse(
         if let Some(whole) = whole.filter(|whole| buffer.len() >= *whole) {
             let id = text.split("\"id\":").nth(1).unwrap_or("1,");
             let id: String = id.chars().take_while(char::is_ascii_digit).collect();
-            let number = served.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let number = served.fetch_add(1, Ordering::SeqCst);
             let answer = answer(number, &id);
             if answer.is_empty() {
                 return Ok(());

@@ -1,9 +1,8 @@
 //! The bounds: a client that sends too much or too slowly gets a clear error or a closed connection, while others are served.
 
-use paymaster_reference_server::{Bounds, Config};
-use serde_json::json;
+use paymaster_reference_server::Bounds;
 
-use crate::support::{Server, post_bytes, the_four_pairs};
+use crate::*;
 
 /// A configuration with a small bound on bodies, and with the changes of a test.
 fn config(change: impl FnOnce(&mut Bounds)) -> Config {

@@ -1,15 +1,11 @@
 //! With a chain configured, a sponsorship covers the nonce of the contract. A chain that does not answer causes an error that
 //! names the reason.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use paymaster_reference_server::{Config, InjectedService, RpcUrl, Service, SigningConfig, find_fault};
-use serde_json::{Value, json};
+use paymaster_reference_server::RpcUrl;
 
-use crate::signature::{TEST_ACCOUNT, recovered_sponsorship};
-use crate::support::{Server, operation, request, sponsor, sponsorship_info};
+use crate::*;
 
 /// A node that answers every request with `answer`, and the requests that it received.
 struct Node {
@@ -142,9 +138,9 @@ fn each_sender_of_a_batch_is_looked_up_once() {
 fn nonces_are_looked_up_for_sponsorships_only() {
     let node = Node::counting();
     let config = config(node.url());
-    let token = json!({ "mode": "ERC20", "tokenInfo": { "feeTokenAddress": crate::support::USDC } });
+    let token = json!({ "mode": "ERC20", "tokenInfo": { "feeTokenAddress": USDC } });
     assert!(ask(&config, &sponsor(&token))["result"].is_object());
-    let refused = of_sender(paymaster_reference_server::PolicyConfig::DENIED_SENDER);
+    let refused = of_sender(PolicyConfig::DENIED_SENDER);
     assert_eq!(ask(&config, &refused)["result"]["paymasterAndData"], "0x");
     assert_eq!(node.received(), Vec::<Value>::new());
     let quote = json!({ "mode": "SPONSORED", "sponsorshipInfo": sponsorship_info() });

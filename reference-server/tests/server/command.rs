@@ -1,13 +1,6 @@
 //! The command: its configuration, exit codes, logs and shutdown.
 
-use std::io::Write;
-use std::process::{Child, Stdio};
-
-use paymaster_reference_server::{Config, SigningConfig};
-use serde_json::json;
-
-use crate::running::{Running, command, run, text};
-use crate::support::the_four_pairs;
+use crate::*;
 
 #[test]
 fn it_serves_and_stops_at_either_signal() {
@@ -36,9 +29,7 @@ fn the_effective_configuration_is_printed() {
 #[test]
 fn an_empty_variable_is_2_and_an_argument_overrides_it() {
     for name in ["PAYMASTER_SIGNING_KEY", "PAYMASTER_CHAIN_RPC"] {
-        let refused = command().env(name, " ").arg("--print-config").output().unwrap();
-        assert_eq!(refused.status.code(), Some(2));
-        let error = text(&refused.stderr);
+        let error = failed(2, &command().env(name, " ").arg("--print-config").output().unwrap());
         assert!(error.contains(&format!("{name} is set, but empty")), "{error}");
     }
     let mut overridden = command();
@@ -50,9 +41,8 @@ fn an_empty_variable_is_2_and_an_argument_overrides_it() {
 #[cfg(unix)]
 #[test]
 fn a_file_without_end_is_2() {
-    let refused = run(&["--config", "/dev/zero", "--print-config"]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("/dev/zero"), "{}", text(&refused.stderr));
+    let error = failed(2, &run(&["--config", "/dev/zero", "--print-config"]));
+    assert!(error.contains("/dev/zero"), "{error}");
 }
 
 #[test]
@@ -61,9 +51,8 @@ fn a_real_key_is_never_shown() {
     let printed = command().env("PAYMASTER_SIGNING_KEY", &key).arg("--print-config").output().unwrap();
     assert!(printed.status.success());
     assert!(!text(&printed.stdout).contains(&key));
-    let broken = run(&["--signing-key", &key[..40]]);
-    assert_eq!(broken.status.code(), Some(2));
-    assert!(!text(&broken.stderr).contains(&key[..40]), "{}", text(&broken.stderr));
+    let error = failed(2, &run(&["--signing-key", &key[..40]]));
+    assert!(!error.contains(&key[..40]), "{error}");
 }
 
 #[test]
@@ -79,15 +68,18 @@ fn a_wrong_configuration_gives_exit_code_2_and_the_reason() {
     ] {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(toml.as_bytes()).unwrap();
-        let output = run(&["--config", &file.path().display().to_string()]);
-        assert_eq!(output.status.code(), Some(2), "{toml}");
-        assert!(text(&output.stderr).contains(expected), "{toml}: {}", text(&output.stderr));
+        let error = failed(2, &run(&["--config", &file.path().display().to_string()]));
+        assert!(error.contains(expected), "{toml}: {error}");
     }
-    assert_eq!(run(&["--config", "/nonexistent/file.toml"]).status.code(), Some(2));
-    assert_eq!(run(&["--unknown"]).status.code(), Some(2));
-    assert_eq!(run(&["--error-status", "500"]).status.code(), Some(2));
-    assert_eq!(run(&["--log", "a=b=c"]).status.code(), Some(2));
-    assert_eq!(run(&["--cors-origin", "localhost:5173"]).status.code(), Some(2));
+    for arguments in [
+        "--config /nonexistent/file.toml",
+        "--unknown",
+        "--error-status 500",
+        "--log a=b=c",
+        "--cors-origin localhost:5173",
+    ] {
+        failed(2, &run(&arguments.split(' ').collect::<Vec<_>>()));
+    }
 }
 
 #[test]
@@ -109,20 +101,12 @@ fn tokens_are_checked() {
     };
     let problem = |toml: &str| {
         let config = Config::from_toml(toml).expect("it is toml");
-        paymaster_reference_server::Service::new(&config).err().map(|error| error.to_string())
+        Service::new(&config).err().map(|error| error.to_string())
     };
     assert_eq!(problem(&token("")), None);
-    for change in [
-        "rate = \"0\"",
-        "rate = \"-1\"",
-        "rate = \"1e3\"",
-        "usd_price = \"\"",
-        "decimals = 37",
-        "premium_percent = 1001",
-        "address = \"0x1\"",
-        "symbol = \"\"",
-        "logo_url = \"a.png\"",
-    ] {
+    let changes = r#"rate = "0", rate = "-1", rate = "1e3", usd_price = "", decimals = 37, premium_percent = 1001,
+        address = "0x1", symbol = "", logo_url = "a.png""#;
+    for change in changes.split(',').map(str::trim) {
         let key = change.split(' ').next().unwrap();
         let message = problem(&token(change)).unwrap_or_default();
         assert!(message.contains(&format!("`tokens.{key}` must be")), "{change}: {message}");
@@ -132,11 +116,11 @@ fn tokens_are_checked() {
 
 #[test]
 fn an_address_in_use_gives_exit_code_3() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let output = run(&["--listen", &address]);
-    assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stderr).contains("cannot listen on"), "{}", text(&output.stderr));
+    let error = failed(3, &output);
+    assert!(error.contains("cannot listen on"), "{error}");
     assert_eq!(json!(text(&output.stdout)), json!(""));
 }
 
@@ -146,9 +130,7 @@ fn an_unknown_fault_or_variant_is_refused_with_the_nearest_one() {
         (["--fault", "id-mising"], "error: unknown fault `id-mising`: did you mean `id-missing`?\n"),
         (["--variant", "chunkd"], "error: unknown variant `chunkd`: did you mean `chunked`?\n"),
     ] {
-        let output = run(&arguments);
-        assert_eq!(output.status.code(), Some(2));
-        assert_eq!(text(&output.stderr), expected);
+        assert_eq!(failed(2, &run(&arguments)), expected);
     }
 }
 

@@ -1,9 +1,6 @@
 //! HTTP: any path, POST only, keep-alive, pipelining, chunks, half-closed connections, graceful shutdown.
 
-use paymaster_reference_server::Config;
-use serde_json::{Value, json};
-
-use crate::support::{Server, post_bytes, the_four_pairs};
+use crate::*;
 
 fn call(id: u64) -> String {
     let mut request = the_four_pairs()[0].clone();
@@ -11,10 +8,16 @@ fn call(id: u64) -> String {
     request.to_string()
 }
 
+/// A server of its own, and a client.
+fn connected() -> (Server, Client) {
+    let server = Server::start(&Config::default());
+    let client = server.connect();
+    (server, client)
+}
+
 #[test]
 fn any_path_is_served() {
-    let server = Server::start(&Config::default());
-    let mut client = server.connect();
+    let (_server, mut client) = connected();
     for path in ["/", "/api/v1/80001/secret-key.part", "/a/b?c=d", "*"] {
         client.post(path, &call(7));
         let answer = client.answer().expect("an answer");
@@ -40,8 +43,7 @@ fn only_post_is_served() {
 
 #[test]
 fn a_notification_gets_204_without_a_body() {
-    let server = Server::start(&Config::default());
-    let mut client = server.connect();
+    let (_server, mut client) = connected();
     client.post("/", r#"{"jsonrpc":"2.0","method":"x"}"#);
     client.post("/", &call(2));
     let answer = client.answer().expect("an answer");
@@ -52,8 +54,7 @@ fn a_notification_gets_204_without_a_body() {
 
 #[test]
 fn pipelined_requests_are_answered_in_order() {
-    let server = Server::start(&Config::default());
-    let mut client = server.connect();
+    let (_server, mut client) = connected();
     let requests: String = (0..50).map(|id| post_bytes("/", &call(id))).collect();
     client.send(requests);
     for id in 0..50 {
@@ -63,8 +64,7 @@ fn pipelined_requests_are_answered_in_order() {
 
 #[test]
 fn an_answer_does_not_wait_for_the_rest_of_the_next_request() {
-    let server = Server::start(&Config::default());
-    let mut client = server.connect();
+    let (_server, mut client) = connected();
     let next = post_bytes("/", &call(2));
     let (begun, rest) = next.split_at(30);
     client.send(format!("{}{begun}", post_bytes("/", &call(1))));
@@ -75,8 +75,7 @@ fn an_answer_does_not_wait_for_the_rest_of_the_next_request() {
 
 #[test]
 fn chunked_and_split_bodies_are_assembled() {
-    let server = Server::start(&Config::default());
-    let mut client = server.connect();
+    let (_server, mut client) = connected();
     let body = call(3);
     client.send("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n");
     for chunk in body.as_bytes().chunks(13) {
@@ -95,8 +94,7 @@ fn chunked_and_split_bodies_are_assembled() {
 
 #[test]
 fn a_client_that_closes_its_sending_half_gets_its_answer() {
-    let server = Server::start(&Config::default());
-    let mut client = server.connect();
+    let (_server, mut client) = connected();
     client.post("/", &call(5));
     client.close_sending();
     assert_eq!(client.answer().expect("an answer").json()["id"], json!(5));
@@ -105,8 +103,7 @@ fn a_client_that_closes_its_sending_half_gets_its_answer() {
 
 #[test]
 fn a_body_that_is_cut_off_is_not_answered_with_a_result() {
-    let server = Server::start(&Config::default());
-    let mut client = server.connect();
+    let (_server, mut client) = connected();
     client.send(&post_bytes("/", &call(6))[..200]);
     client.close_sending();
     if let Some(answer) = client.answer() {
@@ -118,8 +115,7 @@ fn a_body_that_is_cut_off_is_not_answered_with_a_result() {
 
 #[test]
 fn a_client_that_expects_100_continue_gets_it() {
-    let server = Server::start(&Config::default());
-    let mut client = server.connect();
+    let (_server, mut client) = connected();
     let request = post_bytes("/", &call(8)).replacen("\r\n", "\r\nexpect: 100-continue\r\n", 1);
     let (head, body) = request.split_once("\r\n\r\n").expect("a head");
     client.send(format!("{head}\r\n\r\n"));
@@ -130,8 +126,7 @@ fn a_client_that_expects_100_continue_gets_it() {
 
 #[test]
 fn an_http_1_0_client_is_answered_and_its_connection_closed() {
-    let server = Server::start(&Config::default());
-    let mut client = server.connect();
+    let (_server, mut client) = connected();
     client.send(post_bytes("/", &call(9)).replace("HTTP/1.1", "HTTP/1.0"));
     assert_eq!(client.answer().expect("an answer").json()["id"], json!(9));
     assert!(client.is_closed());
@@ -163,8 +158,7 @@ fn garbage_does_not_disturb_others() {
 
 #[test]
 fn malformed_bodies_get_a_parse_error() {
-    let server = Server::start(&Config::default());
-    let mut client = server.connect();
+    let (_server, mut client) = connected();
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     for body in ["", "{", "\u{0}", "[[[", &deep, &"{\"a\":".repeat(50_000)] {
         client.post("/", body);

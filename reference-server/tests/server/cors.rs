@@ -1,7 +1,6 @@
 //! Web pages of allowed origins can call the server, others cannot; `GET /health` answers.
 
-use crate::running::Running;
-use crate::support::the_four_pairs;
+use crate::*;
 
 const PAGE: &str = "http://localhost:5173";
 const OTHER: &str = "http://localhost:5174";
@@ -22,7 +21,7 @@ fn preflight(server: &Running, origin: &str) -> String {
 fn post_from(server: &Running, origin: &str) -> String {
     let body = the_four_pairs()[3].to_string();
     let length = body.len();
-    crate::running::exchange(
+    exchange(
         &server.address,
         &format!(
             "POST /api/key HTTP/1.1\r\nhost: localhost\r\norigin: {origin}\r\ncontent-length: {length}\r\n\r\n{body}"

@@ -1,9 +1,8 @@
 //! Injected behaviours on the wire: faults and variants of HTTP, and swapped responses.
 
-use paymaster_reference_server::{InjectedService, find_fault, find_variant, variants};
-use serde_json::Value;
+use paymaster_reference_server::variants;
 
-use crate::support::{Server, post_bytes, service, the_four_pairs};
+use crate::*;
 
 fn sponsored() -> String {
     the_four_pairs()[2].to_string()

@@ -1,12 +1,6 @@
 //! The envelope (sections 2.1, 2.10 and 7): versions, ids, notifications, batches, and the causes of errors.
 
-use paymaster_reference_server::{Config, Service};
-use serde_json::{Value, json};
-
-use crate::support::{
-    NOW, answer, answer_with, error_code, operation, quote, service, sponsor, sponsorship_info,
-    the_four_pairs,
-};
+use crate::*;
 
 /// The text of a valid request with this JSON text as its id.
 fn text_with_id(id: &str) -> String {
@@ -27,25 +21,9 @@ fn every_pair_gets_a_result_and_no_error() {
 #[test]
 fn an_id_is_echoed_byte_for_byte() {
     let long = format!("\"{}\"", "x".repeat(10_000));
-    for id in [
-        "0",
-        "-1",
-        "1",
-        "1.0",
-        "1.50",
-        "1e5",
-        "1E+05",
-        "-0",
-        "9007199254740993",
-        "340282366920938463463374607431768211456123",
-        "\"\"",
-        "\"1\"",
-        "\"a\\u00e9\\n\"",
-        "\"\u{e9}\u{1f600}\"",
-        "\"\\ud83d\\ude00\"",
-        "\"null\"",
-        &long,
-    ] {
+    let numbers = "0 -1 1 1.0 1.50 1e5 1E+05 -0 9007199254740993 340282366920938463463374607431768211456123";
+    let texts = r#""" "1" "a\u00e9\n" "\ud83d\ude00" "null""#;
+    for id in numbers.split(' ').chain(texts.split(' ')).chain(["\"\u{e9}\u{1f600}\"", &long]) {
         let reply = service().handle_bytes(text_with_id(id).as_bytes(), NOW);
         let body = String::from_utf8(reply.body.unwrap()).unwrap();
         assert!(body.contains(&format!("\"id\":{id},\"result\"")), "{id}: {body}");

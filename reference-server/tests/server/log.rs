@@ -1,10 +1,6 @@
 //! The log: a line for each request at level info, the bodies at level debug, and no secrets.
 
-use paymaster_reference_server::PolicyConfig;
-use serde_json::{Value, json};
-
-use crate::running::Running;
-use crate::support::{UNKNOWN_TOKEN, quote, sponsor, sponsorship_info, the_four_pairs};
+use crate::*;
 
 /// The log of a server that gets these bodies.
 fn log_of(arguments: &[&str], bodies: &[String]) -> String {
@@ -67,16 +63,11 @@ fn what_is_no_json_rpc_has_a_line_too() {
     server.send("GET", "/health", &[]);
     server.send("DELETE", "/CANARY", &[]);
     for origin in ["http://a.example", "http://b.example"] {
-        server.send(
-            "OPTIONS",
-            "/CANARY",
-            &[&format!("origin: {origin}"), "access-control-request-method: POST"],
-        );
+        let headers = [&*format!("origin: {origin}"), "access-control-request-method: POST"];
+        server.send("OPTIONS", "/CANARY", &headers);
     }
-    crate::running::exchange(
-        &server.address,
-        "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 99999999\r\n\r\n",
-    );
+    let large = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 99999999\r\n\r\n";
+    exchange(&server.address, large);
     let expected = [
         "method=GET mode=none outcome=health status=200",
         "method=DELETE mode=none outcome=http-method-not-allowed status=405",
@@ -127,8 +118,8 @@ fn the_level_is_that_of_the_flag_or_of_the_environment() {
     for level in ["off", "error", "warn", "info,paymaster_reference_server=warn"] {
         assert_eq!(log_of(&["--log", level], &body), "", "{level}");
     }
-    let silent = crate::running::command().env("RUST_LOG", "off").args(["--listen", "no port"]).output();
-    assert_eq!(silent.expect("the command runs").status.code(), Some(3));
+    let silent = command().env("RUST_LOG", "off").args(["--listen", "no port"]).output();
+    failed(3, &silent.expect("the command runs"));
 }
 
 #[test]

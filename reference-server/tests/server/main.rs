@@ -20,3 +20,21 @@ mod signature;
 mod sponsorship;
 mod startup;
 mod support;
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    process::{Child, Command, Stdio},
+    sync::Arc,
+};
+
+use alloy_primitives::{hex, keccak256};
+use paymaster_reference_server::{
+    Config, ErrorCode, InjectedService, PolicyConfig, Service, SigningConfig, find_fault, find_variant,
+    to_profile,
+};
+use paymaster_schemas::validator_for;
+use running::*;
+use serde_json::{Value, json};
+use signature::{TEST_ACCOUNT, recovered_sponsorship};
+use support::*;

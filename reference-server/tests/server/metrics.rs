@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
-
-use crate::running::{Running, exchange, run, text};
-use crate::support::{UNKNOWN_TOKEN, sponsor, the_four_pairs};
+use crate::*;
 
 /// The samples of a page, by name and labels in alphabetical order.
 struct Samples(BTreeMap<(String, Vec<(String, String)>), f64>);
@@ -184,12 +181,10 @@ fn the_page_has_one_path_and_one_method() {
 
 #[test]
 fn an_address_in_use_or_malformed_gives_exit_code_3() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     for address in [port.as_str(), &format!(":{port}"), &format!("127.0.0.1:{port}"), "port"] {
-        let output = run(&["--listen", "127.0.0.1:0", "--metrics", address]);
-        assert_eq!(output.status.code(), Some(3));
-        let error = text(&output.stderr);
+        let error = failed(3, &run(&["--listen", "127.0.0.1:0", "--metrics", address]));
         assert!(error.starts_with("error: cannot listen on 127.0.0.1:"), "{error}");
     }
 }

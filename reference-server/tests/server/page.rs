@@ -2,11 +2,7 @@
 
 use std::path::Path;
 
-use paymaster_reference_server::Config;
-use serde_json::{Value, json};
-
-use crate::running::{Running, run, text};
-use crate::support::quote;
+use crate::*;
 
 fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference-server.md");

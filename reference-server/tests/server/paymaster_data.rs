@@ -1,15 +1,10 @@
 //! The methods of ERC-7677: what they take, what they refuse, and what the data sign.
 
-use alloy_primitives::{Address, B256, U256, hex, keccak256};
+use alloy_primitives::{Address, B256, U256};
 use alloy_sol_types::SolValue;
-use paymaster_reference_server::{
-    Config, ErrorCode, Layout, PolicyConfig, Service, find_variant, to_profile,
-};
-use paymaster_schemas::validator_for;
-use serde_json::{Value, json};
+use paymaster_reference_server::Layout;
 
-use crate::signature::{TEST_ACCOUNT, recovered};
-use crate::support::{DAI, NOW, USDC, answer_with, service};
+use crate::{signature::recovered, *};
 
 const STUB: &str = "pm_getPaymasterStubData";
 const DATA: &str = "pm_getPaymasterData";
@@ -293,8 +288,7 @@ fn data_of_0_6_are_those_of_the_first_specification() {
     let operation = operation(ENTRY_POINTS[0]);
     let ours = result_of(&service(), &request(DATA, &operation, ENTRY_POINTS[0], &json!({})));
     let mode = json!({ "mode": "SPONSORED", "calculateGasLimits": true });
-    let theirs =
-        crate::support::result(&crate::support::request("pm_sponsorUserOperation", &operation, &mode));
+    let theirs = result(&support::request("pm_sponsorUserOperation", &operation, &mode));
     assert_eq!(ours["paymasterAndData"], theirs["paymasterAndData"]);
 }
 

@@ -1,8 +1,6 @@
 //! Fee quotes (sections 2.5, 2.7, 2.8 and 4.1), with numbers calculated by hand.
 
-use serde_json::{Value, json};
-
-use crate::support::{DAI, NOW, UNKNOWN_TOKEN, USDC, operation, quote, request, result};
+use crate::*;
 
 /// The answer to a quote request with this token info.
 fn quoted(token_info: &Value) -> Value {
@@ -135,7 +133,7 @@ fn long_lists_are_deduplicated_too() {
 
 #[test]
 fn the_mode_of_a_quote_without_mode_follows_from_its_token_info() {
-    let info = crate::support::sponsorship_info();
+    let info = sponsorship_info();
     let tokens = json!({ "preferredToken": USDC });
     let mode = |mode: Value| result(&quote(&mode))["mode"].clone();
     assert_eq!(mode(json!({ "tokenInfo": tokens, "sponsorshipInfo": info })), json!("ERC20"));
@@ -146,7 +144,7 @@ fn the_mode_of_a_quote_without_mode_follows_from_its_token_info() {
 #[test]
 fn info_of_the_other_mode_is_not_parsed() {
     let broken = json!({ "preferredToken": 5, "smartAccountInfo": 5 });
-    let info = crate::support::sponsorship_info();
+    let info = sponsorship_info();
     let sponsored = json!({ "mode": "SPONSORED", "sponsorshipInfo": info, "tokenInfo": broken });
     assert_eq!(result(&quote(&sponsored))["MODE"], json!("SPONSORED"));
     let erc20 = json!({ "mode": "ERC20", "sponsorshipInfo": broken, "tokenInfo": {} });

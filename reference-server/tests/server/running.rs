@@ -1,10 +1,8 @@
 //! The command as a process of its own, on a free port.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{ChildStdout, Output};
 
-use crate::support::post_bytes;
+use crate::*;
 
 /// The command, without the environment variables that it reads.
 pub(crate) fn command() -> Command {
@@ -18,6 +16,14 @@ pub(crate) fn command() -> Command {
 /// Runs the command to its end.
 pub(crate) fn run(arguments: &[&str]) -> Output {
     command().args(arguments).output().expect("the command runs")
+}
+
+/// The standard error of a command that must have ended with this exit code.
+#[track_caller]
+pub(crate) fn failed(code: i32, output: &Output) -> String {
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{error}");
+    error
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {

@@ -1,26 +1,26 @@
 //! `--chain-rpc` with https: nonces come over TLS, and a node that is not trusted causes an error that names the remedy.
 
-use std::error::Error;
-use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    error::Error,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use hyper::server::conn::{http1, http2};
-use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{
+    Request, Response,
+    body::Incoming,
+    server::conn::{http1, http2},
+    service::service_fn,
+};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use serde_json::{Value, json};
+use rustls::{
+    ServerConfig,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+};
 use tokio_rustls::TlsAcceptor;
 
-use crate::running::{Running, run, text};
-use crate::signature::{TEST_ACCOUNT, recovered_sponsorship};
-use crate::support::{sponsor, sponsorship_info};
+use crate::*;
 
 /// A certificate of the tests of paymaster-conformance; its README says how they were made.
 fn certificate(name: &str) -> String {
@@ -153,12 +153,8 @@ fn a_node_that_is_not_trusted_causes_an_error_with_the_remedy() {
 fn a_file_without_certificates_is_refused_at_the_start() {
     let key = certificate("TEST-KEY");
     for file in ["/nonexistent/ca.pem", key.as_str()] {
-        let output = run(&["--chain-rpc", "https://localhost/CANARY", "--chain-cacert", file]);
-        assert_eq!(output.status.code(), Some(2));
-        let error = text(&output.stderr);
-        assert!(
-            error.contains("the chain cannot be asked: --chain-cacert ") && !error.contains("CANARY"),
-            "{error}"
-        );
+        let error = failed(2, &run(&["--chain-rpc", "https://localhost/CANARY", "--chain-cacert", file]));
+        let says_it = error.contains("the chain cannot be asked: --chain-cacert ");
+        assert!(says_it && !error.contains("CANARY"), "{error}");
     }
 }

@@ -1,12 +1,9 @@
 //! The signature of `paymasterAndData`: the tests build the hash word by word, without the code of the server, and recover the
 //! signer from the response.
 
-use alloy_primitives::{hex, keccak256};
 use k256::ecdsa::{RecoveryId, Signature, VerifyingKey};
-use paymaster_reference_server::{Config, Service};
-use serde_json::{Value, json};
 
-use crate::support::{NOW, USDC, answer_with, operation, request, service};
+use crate::*;
 
 /// The account of the well-known test key.
 pub(crate) const TEST_ACCOUNT: &str = "f39fd6e51aad88f6f4ce6ab8827279cfffb92266";

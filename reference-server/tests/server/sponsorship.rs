@@ -1,12 +1,6 @@
 //! Sponsorship and its policy (sections 2.6, 2.9 and 4.2).
 
-use paymaster_reference_server::{Config, PolicyConfig, Service};
-use serde_json::{Value, json};
-
-use crate::support::{
-    UNKNOWN_TOKEN, USDC, answer, answer_with, error_code, operation, quote, request, result, sponsor,
-    sponsorship_info, the_four_pairs,
-};
+use crate::*;
 
 /// A sponsored request of each method for this operation and info.
 fn both(operation: &Value, info: &Value) -> [Value; 2] {

@@ -1,11 +1,9 @@
 //! What the command prints once it listens: each sentence is true of the server that prints it.
 
-use std::process::Command;
-
-use paymaster_reference_server::{Config, faults, find_fault, find_variant, to_profile};
+use paymaster_reference_server::faults;
 use paymaster_schemas::find_clause;
 
-use crate::running::{Running, run, text};
+use crate::*;
 
 /// What a server with these arguments prints.
 fn printed(arguments: &[&str]) -> String {

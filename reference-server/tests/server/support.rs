@@ -1,14 +1,11 @@
 //! Shared by the tests: sample requests, a server on a free port, and a client that sends raw bytes.
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::sync::Arc;
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::{net::Shutdown, thread::JoinHandle, time::Duration};
 
-use paymaster_reference_server::{Config, Respond, Service, run};
-use serde_json::{Value, json};
+use paymaster_reference_server::{Respond, run};
 use tokio::sync::oneshot;
+
+use crate::*;
 
 /// The Unix time of all tests, in seconds.
 pub(crate) const NOW: u64 = 1_700_000_000;

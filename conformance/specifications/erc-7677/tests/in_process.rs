@@ -68,19 +68,10 @@ fn send(service: &Service, change: Change<'_>, group: &Group) -> Vec<Exchange> {
             };
             body = change(&mut parsed, &mut again).to_string().into_bytes();
         }
-        Exchange {
-            request: request.clone().into(),
-            outcome: Ok(Response {
-                status,
-                headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-                body: body.into(),
-            }),
-            took: Duration::ZERO,
-            on_chain: None,
-            received: Some(UNIX_EPOCH + Duration::from_secs(NOW)),
-            sent_as: None,
-            refused_value: None,
-        }
+        let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        let outcome = Ok(Response { status, headers, body: body.into() });
+        let exchange = Exchange::new(request.clone(), outcome, Duration::ZERO);
+        Exchange { received: Some(UNIX_EPOCH + Duration::from_secs(NOW)), ..exchange }
     };
     group.members.iter().map(|member| one(member.body.bytes())).collect()
 }

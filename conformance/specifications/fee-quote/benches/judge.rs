@@ -25,15 +25,7 @@ fn exchange(service: &Service, context: &Context, pair: Kind) -> Option<Exchange
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
         body: reply.body?.into(),
     };
-    Some(Exchange {
-        request: request.into(),
-        outcome: Ok(response),
-        took: Duration::ZERO,
-        on_chain: None,
-        received: None,
-        sent_as: None,
-        refused_value: None,
-    })
+    Some(Exchange::new(request, Ok(response), Duration::ZERO))
 }
 
 fn judging(criterion: &mut Criterion) {

@@ -233,15 +233,11 @@ mod tests {
         });
         let quotes: Vec<Value> = quoted.iter().map(|token| json!({"tokenAddress": token})).collect();
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"feeQuotes": quotes, "unsupportedTokens": unsupported}});
-        Exchange {
-            on_chain: None,
-            received: None,
-            sent_as: None,
-            refused_value: None,
-            request: request.to_string().into(),
-            outcome: Ok(Response { status: 200, headers: Vec::new(), body: answer.to_string().into() }),
-            took: std::time::Duration::ZERO,
-        }
+        Exchange::new(
+            request.to_string(),
+            Ok(Response { status: 200, headers: Vec::new(), body: answer.to_string().into() }),
+            std::time::Duration::ZERO,
+        )
     }
 
     #[test]

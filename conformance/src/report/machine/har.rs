@@ -227,32 +227,15 @@ mod tests {
         // Three findings, each seen once and sent again three times, with two members.
         assert_eq!(entries.len(), 3 * 4 * 2);
         for entry in entries {
-            for pointer in [
-                "/startedDateTime",
-                "/time",
-                "/request/method",
-                "/request/url",
-                "/request/httpVersion",
-                "/request/cookies",
-                "/request/headers",
-                "/request/queryString",
-                "/request/postData/mimeType",
-                "/request/postData/text",
-                "/request/headersSize",
-                "/request/bodySize",
-                "/response/status",
-                "/response/statusText",
-                "/response/httpVersion",
-                "/response/cookies",
-                "/response/headers",
-                "/response/content/size",
-                "/response/content/mimeType",
-                "/response/redirectURL",
-                "/cache",
-                "/timings/send",
-                "/timings/wait",
-                "/timings/receive",
-            ] {
+            for pointer in
+                "/startedDateTime /time /request/method /request/url /request/httpVersion /request/cookies \
+                /request/headers /request/queryString /request/postData/mimeType /request/postData/text \
+                /request/headersSize /request/bodySize /response/status /response/statusText \
+                /response/httpVersion /response/cookies /response/headers /response/content/size \
+                /response/content/mimeType /response/redirectURL /cache /timings/send /timings/wait \
+                /timings/receive"
+                    .split(' ')
+            {
                 assert!(entry.pointer(pointer).is_some(), "{pointer} is missing: {entry}");
             }
         }

@@ -180,19 +180,15 @@ mod tests {
     use paymaster_exchange::{Response, Stage};
 
     fn exchange(answered: bool) -> Exchange {
-        Exchange {
-            request: "{}".into(),
-            outcome: if answered {
+        Exchange::new(
+            "{}",
+            if answered {
                 Ok(Response { status: 500, headers: Vec::new(), body: "".into() })
             } else {
                 Err(Failure::Broken("gone".to_owned()))
             },
-            took: Duration::ZERO,
-            on_chain: None,
-            received: None,
-            sent_as: None,
-            refused_value: None,
-        }
+            Duration::ZERO,
+        )
     }
 
     #[test]

@@ -1,18 +1,12 @@
 //! What must hold of the judge, whatever bytes it is shown as an answer.
 
-use paymaster_engine::rules::observers::observe;
-use std::{collections::BTreeSet, time::Duration};
-
 use bytes::Bytes;
 use paymaster_engine::{
-    cases::{case::Group, plan::Plan},
-    rules::observers::Observations,
-    session::judge::{Judge, read},
+    rules::observers::{Observations, observe},
+    session::judge::read,
 };
-use paymaster_exchange::{Exchange, Response};
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_fee_quote::target::{context::Context, profile::Profile};
-use paymaster_reference_server::{Config, Service};
+
+use crate::*;
 
 const NOW: u64 = 1_800_000_000;
 /// Answers to a single call that nobody could take for one.
@@ -63,19 +57,15 @@ impl Bench {
             .members
             .iter()
             .enumerate()
-            .map(|(place, member)| Exchange {
-                request: member.body.clone(),
-                outcome: Ok(Response {
-                    status: if place == last { status } else { 200 },
-                    headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-                    body: if place == last { Bytes::copy_from_slice(answer) } else { right[place].clone() }
-                        .into(),
-                }),
-                took: Duration::ZERO,
-                on_chain: None,
-                received: None,
-                sent_as: None,
-                refused_value: None,
+            .map(|(place, member)| {
+                let (status, body) = if place == last {
+                    (status, Bytes::copy_from_slice(answer))
+                } else {
+                    (200, right[place].clone())
+                };
+                let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+                let outcome = Ok(Response { status, headers, body: body.into() });
+                Exchange::new(member.body.clone(), outcome, Duration::ZERO)
             })
             .collect();
         let judged = self.judge.group(group, &exchanges, &self.context);

@@ -1,9 +1,8 @@
 //! What must hold of the reference server, whatever bytes it is sent.
 
-use paymaster_engine::cases::plan::Plan;
-use paymaster_fee_quote::target::{context::Context, profile::Profile};
-use paymaster_reference_server::{Config, Service};
 use serde_json::Value;
+
+use crate::*;
 
 const NOW: u64 = 1_800_000_000;
 /// The longest answer to a message, and how much each byte of it may add: an element of a batch may get an error as long as the

@@ -11,22 +11,13 @@ fn malformed() -> Vec<Vec<u8>> {
     // One of each pair is enough: the samples of a pair have the same members.
     for body in bodies().iter().take(4) {
         let Ok(request) = serde_json::from_slice::<Value>(body) else { continue };
-        for pointer in [
-            "/method",
-            "/params",
-            "/params/0",
-            "/params/0/sender",
-            "/params/0/callData",
-            "/params/1",
-            "/params/1/mode",
-            "/params/1/tokenInfo",
-            "/params/1/tokenInfo/tokenList",
-            "/params/1/tokenInfo/preferredToken",
-            "/params/1/tokenInfo/feeTokenAddress",
-            "/params/1/sponsorshipInfo",
-            "/params/1/sponsorshipInfo/webhookData",
-            "/params/1/sponsorshipInfo/smartAccountInfo",
-        ] {
+        for pointer in
+            "/method /params /params/0 /params/0/sender /params/0/callData /params/1 /params/1/mode \
+            /params/1/tokenInfo /params/1/tokenInfo/tokenList /params/1/tokenInfo/preferredToken \
+            /params/1/tokenInfo/feeTokenAddress /params/1/sponsorshipInfo \
+            /params/1/sponsorshipInfo/webhookData /params/1/sponsorshipInfo/smartAccountInfo"
+                .split(' ')
+        {
             for value in [json!(null), json!("x"), json!([[]])] {
                 let mut changed = request.clone();
                 if let Some(place) = changed.pointer_mut(pointer) {

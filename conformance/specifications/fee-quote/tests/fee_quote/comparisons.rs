@@ -1,30 +1,12 @@
 //! Rules that compare the answers of a group: how often they held, and which requests broke them.
 
-use crate::common::group;
-use crate::common::sample;
-use group::{ANSWER, NO, find_relation, group, group_of};
-use paymaster_engine::{
-    cases::{
-        case::{BuildInput, Group, Ids},
-        plan::Plan,
-        protocol::IDLE_CONNECTION,
-        scope::Scope,
-    },
-    session::judge::Judge,
+use paymaster_engine::cases::protocol::IDLE_CONNECTION;
+use paymaster_fee_quote::target::ordinary::BOUNDS;
+
+use crate::{
+    common::group::{find_relation, group, group_of},
+    *,
 };
-use paymaster_exchange::{Exchange, Response};
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    relations::STRING_IDS,
-    target::{
-        context::Context,
-        ordinary::BOUNDS,
-        profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
-    },
-};
-use paymaster_schemas::kinds;
-use serde_json::Value;
-use std::time::Duration;
 
 /// How often the rule held and at which members it was broken, when the members are answered so, one after the other.
 fn counts(relation: &str, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {
@@ -36,23 +18,15 @@ fn counts_in(group: &Group, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {
 }
 
 fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u64, Vec<usize>) {
-    let exchanges: Vec<Exchange> = group
-        .members
-        .iter()
-        .zip(answers)
-        .map(|(member, body)| Exchange {
-            request: member.body.clone(),
-            outcome: Ok(Response { status: 200, headers: Vec::new(), body: (*body).to_owned().into() }),
-            took: Duration::ZERO,
-            on_chain: None,
-            received: None,
-            sent_as: None,
-            refused_value: None,
-        })
-        .collect();
-    assert_eq!(exchanges.len(), answers.len());
+    assert!(answers.len() <= group.members.len());
+    let answered = group.members.iter().zip(answers);
+    let exchanges = answered.map(|(member, body)| exchanged(member.body.clone(), 200, (*body).to_owned()));
+    judged_of(group, id, &exchanges.collect::<Vec<_>>(), context)
+}
+
+fn judged_of(group: &Group, id: &str, exchanges: &[Exchange], context: &Context) -> (u64, Vec<usize>) {
     let judge = Judge::new(vec![SPECIFICATION.find_rule(id).expect("it is one of ours")]);
-    let judgements = judge.group(group, &exchanges, context);
+    let judgements = judge.group(group, exchanges, context);
     judgements.first().map_or((0, Vec::new()), |judgement| {
         let broken = judgement.report.violations.iter().map(|violation| violation.member);
         (judgement.report.held, broken.collect())
@@ -334,29 +308,13 @@ fn judged_in_pairs(relation: &str, rule: &str, pairs: [[(u16, &str); 2]; 3]) -> 
 
 fn judged_by(group: &Group, rule: &str, answers: &[(u16, &str)]) -> (u64, Vec<usize>) {
     assert_eq!(group.members.len(), answers.len());
-    let exchanges: Vec<Exchange> = group
-        .members
-        .iter()
-        .zip(answers)
-        .map(|(member, (status, body))| {
-            let outcome = Response {
-                status: *status,
-                headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-                body: (*body).to_owned().into(),
-            };
-            Exchange {
-                sent_as: member.sent_as.clone(),
-                refused_value: None,
-                ..Exchange::new(member.body.clone(), Ok(outcome), Duration::ZERO)
-            }
-        })
-        .collect();
-    let judge = Judge::new(SPECIFICATION.rules().filter(|other| other.id == rule).collect());
-    let judgements = judge.group(group, &exchanges, &Context::default());
-    judgements.first().map_or((0, Vec::new()), |judgement| {
-        let broken = judgement.report.violations.iter().map(|violation| violation.member);
-        (judgement.report.held, broken.collect())
-    })
+    let answered = group.members.iter().zip(answers);
+    let exchanges = answered.map(|(member, (status, body))| {
+        let outcome = Ok(json_response(*status, (*body).to_owned()));
+        let exchange = Exchange::new(member.body.clone(), outcome, Duration::ZERO);
+        Exchange { sent_as: member.sent_as.clone(), ..exchange }
+    });
+    judged_of(group, rule, &exchanges.collect::<Vec<_>>(), &Context::default())
 }
 
 const HELD: (u64, Vec<usize>) = (1, Vec::new());

@@ -1,20 +1,8 @@
 //! What discovery makes of a target that fails at first, and of one that speaks another dialect.
 
-use std::cell::Cell;
-
 use paymaster_engine::session::discovery::Rounds;
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    discovery::Discovery,
-    target::{
-        context::Context,
-        dialect::{Amounts, Dialect},
-        profile::Profile,
-    },
-};
-use paymaster_reference_server::{Config, Service};
 
-use crate::common::runs::{Paymaster, answer, send};
+use crate::*;
 
 /// What is known after discovery, and how many requests were sent.
 fn discovered(service: &Paymaster<'_>) -> (Dialect, usize) {
@@ -51,7 +39,7 @@ fn a_target_that_fails_at_first_keeps_the_default_dialect() {
 fn a_target_that_refuses_the_default_again_has_another_dialect() {
     let service = Service::new(&Config::default()).unwrap();
     let (dialect, _) = discovered(&|body| {
-        let request: serde_json::Value = serde_json::from_slice(body).unwrap();
+        let request: Value = serde_json::from_slice(body).unwrap();
         let is_hex = request["params"][0]["nonce"].as_str().is_some_and(|nonce| nonce.starts_with("0x"));
         if is_hex { answer(&service, body) } else { (400, b"hex, please".to_vec()) }
     });

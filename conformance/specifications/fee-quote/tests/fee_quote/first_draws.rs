@@ -1,24 +1,8 @@
 //! Snapshots of what a seed draws. They change only with the generators, and then a seed gives other requests for every user.
 
-use crate::common::letters;
 use std::fmt::Write;
 
-use letters::address;
-use paymaster_engine::{
-    cases::case::{Base, Draw},
-    generate::{Overrides, runner, strategy},
-};
-use paymaster_fee_quote::{
-    base::Tokens,
-    generate::Source,
-    target::{
-        context::{Context, Support},
-        profile::{Accepts, Operations, Profile, SmartAccount},
-    },
-};
-use paymaster_schemas::{FEE_QUOTE, kinds};
-use proptest::{prelude::Strategy, strategy::ValueTree};
-use serde_json::{Map, Value, json};
+use crate::*;
 
 /// Long texts by their beginning and their length in bytes.
 fn cut(value: &mut Value) {

@@ -1,20 +1,11 @@
 //! Each mutation breaks the keyword and the place that it names and nothing else. The schema decides.
 
-use crate::common::sample;
-use std::{collections::BTreeSet, fmt};
+use std::fmt;
 
-use paymaster_engine::{
-    cases::case::Base,
-    generate::{
-        Overrides,
-        mutate::{Edit, Mutation, Site, sites},
-        runner, simpler, strategy,
-    },
-};
-use paymaster_fee_quote::{SPECIFICATION, base::Tokens, generate::Source, target::context::Context};
-use paymaster_schemas::{FEE_QUOTE, Kind, document, kinds, resolved, validator_for};
-use proptest::{prelude::Strategy, strategy::ValueTree};
-use serde_json::{Value, json};
+use paymaster_engine::generate::mutate::{Edit, Mutation, Site, sites};
+use paymaster_schemas::document;
+
+use crate::*;
 
 const DRAWS: usize = 25;
 
@@ -125,21 +116,8 @@ fn every_mutation_breaks_the_keyword_and_place_that_it_names() {
 
 #[test]
 fn every_assertion_of_the_message_schemas_is_broken_by_some_mutation() {
-    const ASSERTIONS: [&str; 13] = [
-        "type",
-        "enum",
-        "const",
-        "pattern",
-        "minimum",
-        "maximum",
-        "minLength",
-        "maxLength",
-        "minItems",
-        "maxItems",
-        "anyOf",
-        "oneOf",
-        "required",
-    ];
+    const ASSERTIONS: &str =
+        "type enum const pattern minimum maximum minLength maxLength minItems maxItems anyOf oneOf required";
     fn collect(schema: &Value, pointer: &str, found: &mut BTreeSet<String>) {
         match schema {
             Value::Object(keywords) => {
@@ -147,7 +125,7 @@ fn every_assertion_of_the_message_schemas_is_broken_by_some_mutation() {
                     let pointer = format!("{pointer}/{keyword}");
                     let member = pointer.ends_with(&format!("/properties/{keyword}"));
                     let branch = pointer.contains("/anyOf/") || pointer.contains("/oneOf/");
-                    if ASSERTIONS.contains(&keyword.as_str()) && !member && !branch {
+                    if ASSERTIONS.split(' ').any(|known| known == keyword) && !member && !branch {
                         found.insert(pointer.clone());
                     }
                     collect(inner, &pointer, found);

@@ -1,25 +1,18 @@
 //! What nodes and EntryPoint v0.6 return, put together here word by word, and what is read from it. The whole way, with a real
 //! chain: `interop/chain`.
 
-use std::time::{Duration, UNIX_EPOCH};
-
 use alloy_primitives::hex;
-use paymaster_engine::{
-    cases::case::{NodeFacts, NodeStep, Role},
-    rules::View,
-    session::judge::Judge,
-};
+use paymaster_engine::cases::case::{NodeFacts, NodeStep};
 use paymaster_ethereum::{
     CallOutcome, SimulationOutcome, read_paymaster_call, read_simulation, simulation_call, validation_call,
 };
-use paymaster_exchange::{Exchange, Refusal, Response, Simulation};
+use paymaster_exchange::{Refusal, Simulation};
 use paymaster_fee_quote::{
-    SPECIFICATION,
     on_chain::{completed, pays_in_tokens},
     relations::ON_CHAIN,
-    target::context::Context,
 };
-use serde_json::{Value, json};
+
+use crate::*;
 
 const NOW: u64 = 1_700_000_000;
 const LATER: u64 = NOW + 300;
@@ -135,15 +128,7 @@ fn exchange(result: &Value) -> Exchange {
     let mode = json!({ "mode": "SPONSORED", "calculateGasLimits": true });
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "pm_sponsorUserOperation", "params": [operation, mode] });
     let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": result });
-    Exchange {
-        request: request.to_string().into(),
-        outcome: Ok(Response { status: 200, headers: Vec::new(), body: answer.to_string().into() }),
-        took: Duration::ZERO,
-        on_chain: None,
-        received: None,
-        sent_as: None,
-        refused_value: None,
-    }
+    exchanged(request.to_string(), 200, answer.to_string())
 }
 
 fn sponsored(paymaster_and_data: &str) -> Value {

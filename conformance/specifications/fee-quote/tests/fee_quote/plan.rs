@@ -1,24 +1,11 @@
 //! The plan of a run.
 
-use std::collections::BTreeSet;
-
 use paymaster_engine::{
-    cases::{
-        case::Group,
-        plan::{FIRST_ID, Plan, group, salt},
-        scope::Scope,
-    },
-    knowledge::Knowledge,
+    cases::plan::{FIRST_ID, group, salt},
     rules::Bits,
 };
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    relations::RELATIONS,
-    target::{
-        context::Context,
-        profile::{Accepts, Operations, Profile, Token, TokenLists},
-    },
-};
+
+use crate::*;
 
 fn name(group: &Group) -> String {
     format!("{} {:?} {}", group.relation.id, group.pair, group.round)

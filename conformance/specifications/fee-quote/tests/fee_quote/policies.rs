@@ -1,14 +1,9 @@
 //! Targets with policies of their own, as real ones have. They must do only what the profile states.
 
-use crate::common::runs as common;
-use common::RuleCounts;
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    target::profile::{Accepts, Operations, Profile, Sponsors},
+use crate::{
+    common::{runs as common, runs::RuleCounts},
+    *,
 };
-use paymaster_reference_server::{Config, Service};
-use paymaster_schemas::Basis;
-use serde_json::{Map, Value, json};
 
 const KNOWN: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
 
@@ -31,6 +26,11 @@ fn too_dear() -> Vec<Map<String, Value>> {
     vec![operation("0x1a", "0xba43b7400")]
 }
 
+/// A profile that lists both.
+fn listing(accepts: Accepts) -> Operations {
+    Operations { accepts, sponsorable: sponsored(), refused: too_dear(), ..Operations::default() }
+}
+
 fn profile(operations: Operations) -> Profile {
     Profile { operations, ..common::profile(&Config::default()) }
 }
@@ -47,7 +47,7 @@ fn refusal(request: &Value) -> (u16, Vec<u8>) {
 
 /// The answer of our service with `0x` where the policy does not sponsor.
 fn decided(service: &Service, body: &[u8], sponsors: bool) -> (u16, Vec<u8>) {
-    let (status, text) = common::answer(service, body);
+    let (status, text) = answer(service, body);
     let mut answer: Value = serde_json::from_slice(&text).unwrap_or_default();
     if !sponsors && answer["result"]["MODE"] == "SPONSORED" {
         answer["result"]["paymasterAndData"] = json!("0x");
@@ -74,15 +74,15 @@ fn nothing_stated_is_broken(found: &RuleCounts) {
 }
 
 #[track_caller]
-fn reached(found: &RuleCounts, rules: &[&str]) {
-    for rule in rules {
+fn reached(found: &RuleCounts, rules: &str) {
+    for rule in rules.split(' ') {
         assert!(found.held.get(rule).is_some_and(|times| *times >= 5), "{rule} was not reached");
     }
 }
 
 /// With several seeds, nothing stated is broken and these rules are reached.
 #[track_caller]
-fn lawful(paymaster: &common::Paymaster<'_>, profile: &Profile, rules: &[&str]) {
+fn lawful(paymaster: &Paymaster<'_>, profile: &Profile, rules: &str) {
     for seed in 1..3 {
         let found = common::run_against(paymaster, profile.clone(), seed);
         nothing_stated_is_broken(&found);
@@ -94,7 +94,7 @@ fn lawful(paymaster: &common::Paymaster<'_>, profile: &Profile, rules: &[&str]) 
 fn a_target_that_simulates_may_serve_only_listed_operations_exactly_as_listed() {
     let service = service();
     let paymaster = |body: &[u8]| {
-        let Some(request) = call(body) else { return common::answer(&service, body) };
+        let Some(request) = call(body) else { return answer(&service, body) };
         let sent = request["params"][0].as_object().expect("a call has one");
         let is = |known: &Map<String, Value>| {
             let of_gas =
@@ -106,28 +106,17 @@ fn a_target_that_simulates_may_serve_only_listed_operations_exactly_as_listed() 
         if too_dear().iter().any(is) {
             decided(&service, body, false)
         } else if sponsored().iter().any(is) {
-            common::answer(&service, body)
+            answer(&service, body)
         } else {
             refusal(&request)
         }
     };
-    let operations = Operations {
-        accepts: Accepts::Listed,
-        sponsorable: sponsored(),
-        refused: too_dear(),
-        ..Operations::default()
-    };
+    let operations = listing(Accepts::Listed);
     lawful(
         &paymaster,
         &profile(operations),
-        &[
-            "sponsor.sponsorable-is-sponsored",
-            "sponsor.refused-gets-0x",
-            "sponsor.sponsored-result",
-            "sponsor.erc20-result",
-            "request.gas-fields-optional",
-            "sponsor.decision-inputs",
-        ],
+        "sponsor.sponsorable-is-sponsored sponsor.refused-gets-0x sponsor.sponsored-result sponsor.erc20-result \
+         request.gas-fields-optional sponsor.decision-inputs",
     );
 }
 
@@ -135,7 +124,7 @@ fn a_target_that_simulates_may_serve_only_listed_operations_exactly_as_listed() 
 fn a_policy_may_decide_by_any_member_of_operation_and_sponsorship_info() {
     let service = service();
     let paymaster = |body: &[u8]| {
-        let Some(request) = call(body) else { return common::answer(&service, body) };
+        let Some(request) = call(body) else { return answer(&service, body) };
         let (operation, info) = (&request["params"][0], &request["params"][1]["sponsorshipInfo"]);
         let sponsors = operation["sender"] == KNOWN
             && operation["maxFeePerGas"] == "0x59682f00"
@@ -143,21 +132,11 @@ fn a_policy_may_decide_by_any_member_of_operation_and_sponsorship_info() {
             && info["smartAccountInfo"]["name"] != "INFINITISM";
         decided(&service, body, sponsors)
     };
-    let operations = Operations {
-        accepts: Accepts::Any,
-        sponsorable: sponsored(),
-        refused: too_dear(),
-        ..Operations::default()
-    };
+    let operations = listing(Accepts::Any);
     lawful(
         &paymaster,
         &profile(operations),
-        &[
-            "sponsor.sponsorable-is-sponsored",
-            "sponsor.refused-gets-0x",
-            "request.nonce-uint256",
-            "sponsor.decision-inputs",
-        ],
+        "sponsor.sponsorable-is-sponsored sponsor.refused-gets-0x request.nonce-uint256 sponsor.decision-inputs",
     );
 }
 
@@ -170,7 +149,7 @@ fn a_policy_may_decide_by_the_presence_of_a_member_of_the_operation() {
         decided(&service, body, sponsors)
     };
     let operations = Operations { accepts: Accepts::Any, ..Operations::default() };
-    lawful(&paymaster, &profile(operations), &["sponsor.decision-inputs"]);
+    lawful(&paymaster, &profile(operations), "sponsor.decision-inputs");
 }
 
 #[test]
@@ -183,7 +162,7 @@ fn a_target_that_never_sponsors_must_keep_to_its_profile() {
     assert!(!found.held.contains_key("sponsor.sponsorable-is-sponsored"));
     let found = common::run_against(&never, profile(operations(Some(Sponsors::None))), 1);
     nothing_stated_is_broken(&found);
-    reached(&found, &["sponsor.refused-gets-0x", "request.nonce-uint256"]);
+    reached(&found, "sponsor.refused-gets-0x request.nonce-uint256");
     let found = common::run_against(&never, profile(operations(Some(Sponsors::Any))), 1);
     assert!(found.broken.contains_key("sponsor.sponsorable-is-sponsored"));
     let found = common::run(&service, profile(operations(Some(Sponsors::None))), 1);
@@ -194,7 +173,7 @@ fn a_target_that_never_sponsors_must_keep_to_its_profile() {
 fn a_target_may_bound_gas_and_fees() {
     let service = service();
     let paymaster = |body: &[u8]| {
-        let Some(request) = call(body) else { return common::answer(&service, body) };
+        let Some(request) = call(body) else { return answer(&service, body) };
         // A priority fee of 0 is one that wallets send.
         let bounded = ["callGasLimit", "verificationGasLimit", "preVerificationGas", "maxFeePerGas"]
             .iter()
@@ -202,7 +181,7 @@ fn a_target_may_bound_gas_and_fees() {
             .all(|amount| {
                 amount.as_str().is_some_and(|text| text != "0" && text != "0x0" && text.len() < 19)
             });
-        if bounded { common::answer(&service, body) } else { refusal(&request) }
+        if bounded { answer(&service, body) } else { refusal(&request) }
     };
     for seed in 1..3 {
         let found = common::run_against(&paymaster, common::profile(&Config::default()), seed);

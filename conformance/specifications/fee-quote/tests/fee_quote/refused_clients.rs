@@ -1,11 +1,9 @@
 //! Refusals that are about request headers.
 
-use paymaster_exchange::Response;
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
-
 use paymaster_engine::session::clients::RefusedClients;
-use paymaster_exchange::{Exchange, HeaderSet};
-use paymaster_fee_quote::target::context::Context;
+use paymaster_exchange::HeaderSet;
+
+use crate::*;
 
 const RESULT: (u16, &str) = (200, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
 const ERROR: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32003,"message":"origin"}}"#;

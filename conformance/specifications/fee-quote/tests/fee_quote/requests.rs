@@ -1,27 +1,11 @@
 //! Requests as a proptest strategy: every value is valid, and so is every value that it shrinks to.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
-use paymaster_engine::{
-    cases::case::{Base, Draw},
-    generate::runner,
-};
-use paymaster_fee_quote::{
-    base::Tokens,
-    generate::{RequestEnvelope, Requests, Source, requests},
-    target::{
-        context::Context,
-        dialect::{Amounts, Dialect, Pins},
-        profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
-    },
-};
-use paymaster_schemas::{Kind, kinds, validator_for};
-use proptest::{
-    prelude::*,
-    strategy::ValueTree,
-    test_runner::{TestError, TestRunner},
-};
-use serde_json::json;
+use paymaster_fee_quote::generate::{RequestEnvelope, Requests, requests};
+use proptest::prelude::*;
+
+use crate::*;
 
 const TOKEN: &str = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
 

@@ -1,24 +1,8 @@
 //! What is simpler is valid, smaller, and still the same request in what counts.
 
-use crate::common::sample;
-use paymaster_engine::{
-    cases::case::Base,
-    generate::{Overrides, runner, shrink::weight, simpler, strategy},
-    json::number::amount,
-    knowledge::Expectation,
-};
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    base::Tokens,
-    generate::Source,
-    target::{
-        context::Context,
-        profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
-    },
-};
-use paymaster_schemas::{FEE_QUOTE, Kind, Mode, kinds, validator_for};
-use proptest::{prelude::Strategy, strategy::ValueTree, test_runner::TestError};
-use serde_json::{Value, json};
+use paymaster_engine::{generate::shrink::weight, json::number::amount};
+
+use crate::*;
 
 fn context() -> Context {
     Context::new(Profile {

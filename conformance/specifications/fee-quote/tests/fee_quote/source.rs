@@ -1,30 +1,12 @@
 //! Base requests: valid, in the target's dialect, and made of operations, tokens and accounts of the profile.
 
-use crate::common::letters;
-use std::collections::BTreeSet;
-
-use letters::address;
-use paymaster_engine::{
-    cases::case::{Base, Draw},
-    knowledge::Expectation,
-};
-use paymaster_fee_quote::{
-    base::Tokens,
-    generate::Source,
-    target::{
-        context::{Context, Support},
-        dialect::{Amounts, Pins},
-        profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists},
-    },
-};
-use paymaster_schemas::{Mode, kinds, validator_for};
-use serde_json::{Value, json};
+use crate::*;
 
 const ROUNDS: usize = 150;
 const DRAWS: [Draw; 3] = [Draw::Accepted, Draw::Sponsored, Draw::Refused];
 const TOKENS: [Tokens; 3] = [Tokens::Any, Tokens::Supported, Tokens::SomeUnsupported];
 
-fn operation(sender: &str) -> serde_json::Map<String, Value> {
+fn operation(sender: &str) -> Map<String, Value> {
     let operation = json!({ "sender": sender, "nonce": 7, "callData": "0xaabb", "signature": "0x00" });
     operation.as_object().unwrap().clone()
 }

@@ -1,9 +1,8 @@
 //! Everything that a strategy draws is what its schema accepts.
 
-use paymaster_engine::generate::{Overrides, boundary, drawn, runner, strategy};
-use paymaster_schemas::{FEE_QUOTE, validator_for};
-use proptest::{prelude::Strategy, strategy::ValueTree, test_runner::TestRunner};
-use serde_json::{Value, json};
+use paymaster_engine::generate::{boundary, drawn};
+
+use crate::*;
 
 const DRAWS: usize = 400;
 

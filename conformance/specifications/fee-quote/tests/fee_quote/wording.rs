@@ -1,29 +1,13 @@
 //! The texts of violations: the request of the group, the place in its answer, the expected and the actual value.
 
-use crate::common::group;
-use group::{ANSWER, NO, group};
-use paymaster_engine::{
-    cases::case::{Group, Role},
-    rules::Violation,
-    session::judge::Judge,
-};
-use paymaster_exchange::{Exchange, Failure, Response};
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    relations::STRING_IDS,
-    target::{
-        context::{Context, Support},
-        dialect::QuotedTokens,
-    },
-};
-use paymaster_schemas::{documents, resolved};
-use serde_json::{Value, json};
 use std::{
-    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
+
+use paymaster_schemas::documents;
+
+use crate::{common::group::group, *};
 
 /// The place of the only variant in a group, else that of the second member.
 fn place_of_variant(group: &Group) -> usize {
@@ -34,30 +18,21 @@ fn place_of_variant(group: &Group) -> usize {
 fn found(relation: &str, id: &str, of_variant: &Result<&str, Failure>) -> Vec<Violation> {
     let group = group(relation);
     let variant = place_of_variant(&group);
-    let respond =
-        |body: &str| Ok(Response { status: 200, headers: Vec::new(), body: body.to_owned().into() });
     let exchanges: Vec<Exchange> = group
         .members
         .iter()
         .enumerate()
         .map(|(place, member)| {
             let requested: Value = serde_json::from_slice(&member.body).expect("a member is JSON");
-            let well = ANSWER.replace("\"id\":1", &format!("\"id\":{}", requested["id"]));
-            Exchange {
-                request: member.body.clone(),
-                outcome: match of_variant {
-                    Err(failure) if place == variant => Err(failure.clone()),
-                    &Ok(body) if place == variant => {
-                        respond(&body.replace("\"id\":1", &format!("\"id\":{}", requested["id"])))
-                    }
-                    _ => respond(&well),
-                },
-                took: Duration::ZERO,
-                on_chain: None,
-                received: None,
-                sent_as: None,
-                refused_value: None,
-            }
+            let body = match of_variant {
+                Err(failure) if place == variant => {
+                    return Exchange::new(member.body.clone(), Err(failure.clone()), Duration::ZERO);
+                }
+                &Ok(body) if place == variant => body,
+                _ => ANSWER,
+            };
+            let answer = body.replace("\"id\":1", &format!("\"id\":{}", requested["id"]));
+            exchanged(member.body.clone(), 200, answer)
         })
         .collect();
     let rule = SPECIFICATION.find_rule(id).expect("it is one of ours");
@@ -107,19 +82,8 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
 #[test]
 fn only_exercised_rules_are_reported() {
     let group = group(STRING_IDS.id);
-    let exchanges: Vec<Exchange> = group
-        .members
-        .iter()
-        .map(|member| Exchange {
-            request: member.body.clone(),
-            outcome: Ok(Response { status: 200, headers: Vec::new(), body: "{}".into() }),
-            took: Duration::ZERO,
-            on_chain: None,
-            received: None,
-            sent_as: None,
-            refused_value: None,
-        })
-        .collect();
+    let exchanges: Vec<Exchange> =
+        group.members.iter().map(|member| exchanged(member.body.clone(), 200, "{}")).collect();
     let judgements =
         Judge::new(SPECIFICATION.rules().collect()).group(&group, &exchanges, &Context::default());
     let held = |id: &str| {
@@ -163,15 +127,7 @@ fn tokens_violation(
     let quotes: Vec<Value> = quoted.iter().map(|token| json!({"tokenAddress": token})).collect();
     let answered = json!({"feeQuotes": quotes, "unsupportedTokens": unsupported});
     let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": answered});
-    let exchange = Exchange {
-        request: request.to_string().into(),
-        outcome: Ok(Response { status: 200, headers: Vec::new(), body: answer.to_string().into() }),
-        took: Duration::ZERO,
-        on_chain: None,
-        received: None,
-        sent_as: None,
-        refused_value: None,
-    };
+    let exchange = exchanged(request.to_string(), 200, answer.to_string());
     let judge = Judge::new(vec![SPECIFICATION.find_rule(id).expect("it is one of ours")]);
     let judgements = judge.group(&group, &[exchange], context);
     let violation = judgements[0].report.violations[0].clone();

@@ -1,15 +1,26 @@
 //! Groups of a relation, built from a request that is typed by hand, and answers to them.
 
-use paymaster_engine::cases::case::{BuildInput, Group, Ids, Relation};
-use paymaster_fee_quote::{relations::RELATIONS, target::context::Context};
-use paymaster_schemas::{Kind, kinds};
-use serde_json::json;
+use paymaster_engine::cases::case::Relation;
+use paymaster_exchange::Body;
 
 use super::sample;
+use crate::*;
 
 pub(crate) const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","paymasterAndData":"0xab","preVerificationGas":"1","verificationGasLimit":1,"callGasLimit":1}}"#;
 
 pub(crate) const NO: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
+
+/// A response with JSON.
+pub(crate) fn json_response(status: u16, body: impl Into<Body>) -> Response {
+    let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+    Response { status, headers, body: body.into() }
+}
+
+/// An exchange whose response has no headers.
+pub(crate) fn exchanged(request: impl Into<Body>, status: u16, body: impl Into<Body>) -> Exchange {
+    let response = Response { status, headers: Vec::new(), body: body.into() };
+    Exchange::new(request, Ok(response), Duration::ZERO)
+}
 
 /// The relation of that id.
 pub(crate) fn find_relation(id: &str) -> &'static Relation {

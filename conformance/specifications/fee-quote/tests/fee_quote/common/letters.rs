@@ -1,6 +1,6 @@
 //! Tokens whose addresses are one letter each: a, b and c are supported, e and f are not.
 
-use paymaster_fee_quote::target::profile::{Token, TokenLists};
+use crate::*;
 
 /// The address of that digit, forty times.
 pub(crate) fn address(digit: &str) -> String {

@@ -1,30 +1,10 @@
 //! Whole runs against the reference server in this process, without a socket.
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, UNIX_EPOCH},
-};
+use std::collections::BTreeMap;
 
-use bytes::Bytes;
-use paymaster_engine::{
-    cases::{
-        case::Group,
-        plan::{DEFAULT_CASES, Plan},
-        scope::Scope,
-    },
-    knowledge::Discover as _,
-    session::judge::Judge,
-};
-use paymaster_exchange::{Exchange, Response};
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    discovery::Discovery,
-    target::{
-        context::Context,
-        profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
-    },
-};
-use paymaster_reference_server::{Config, Service};
+use paymaster_engine::knowledge::Discover as _;
+
+use crate::*;
 
 const NOW: u64 = 1_800_000_000;
 
@@ -75,20 +55,8 @@ pub(crate) fn answer(service: &Service, body: &[u8]) -> (u16, Vec<u8>) {
 pub(crate) fn send(service: &Paymaster<'_>, group: &Group) -> Vec<Exchange> {
     let one = |request: &Bytes| {
         let (status, body) = service(request);
-        let response = Response {
-            status,
-            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-            body: body.into(),
-        };
-        Exchange {
-            request: request.clone().into(),
-            outcome: Ok(response),
-            took: Duration::ZERO,
-            on_chain: None,
-            received: Some(UNIX_EPOCH + Duration::from_secs(NOW)),
-            sent_as: None,
-            refused_value: None,
-        }
+        let exchange = Exchange::new(request.clone(), Ok(json_response(status, body)), Duration::ZERO);
+        Exchange { received: Some(UNIX_EPOCH + Duration::from_secs(NOW)), ..exchange }
     };
     group.members.iter().map(|member| one(member.body.bytes())).collect()
 }

@@ -1,29 +1,16 @@
 //! What a summary says of rules that were judged too seldom, and of a target that refuses everything.
 
-use std::sync::Arc;
-
-use chrono::NaiveDate;
 use paymaster_engine::{
-    cases::plan::Plan,
-    knowledge::{Discover as _, Knowledge},
-    message::request::ParsedRequest,
+    knowledge::Discover as _,
     session::{Ending, Session},
     verdict::{
-        conclusion::{Conclusion, Strictness, Verdict},
-        known::{KnownFailure, KnownFailureKind, KnownFailureList},
-        summary::{RuleOutcome, Summary, most_awaited},
+        conclusion::{Conclusion, Strictness},
+        summary::{Summary, most_awaited},
     },
 };
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    discovery::Discovery,
-    lines,
-    target::{context::Context, profile::Profile},
-};
-use paymaster_reference_server::{Config, Service};
-use paymaster_schemas::{Kind, Mode, kinds};
+use paymaster_fee_quote::lines;
 
-use crate::common::runs::{self as common, Paymaster};
+use crate::{common::runs as common, *};
 
 const CASES: u32 = 20;
 const ENTRY: &str = "fee-quote.decimal";
@@ -39,7 +26,7 @@ fn ended(
     let mut discovery = Discovery::new(Context::new(profile), 1);
     let mut answers = Vec::new();
     while let Some(groups) = discovery.next_round(&answers) {
-        let sent = groups.into_iter().map(|group| (common::send(service, &group), group));
+        let sent = groups.into_iter().map(|group| (send(service, &group), group));
         answers = sent.map(|(sent, group)| (group, sent)).collect();
     }
     let (context, access) = discovery.found();
@@ -50,7 +37,7 @@ fn ended(
         if left_out.is_some() && group.pair == left_out {
             session.leave_out(&group, "the target asked to wait again and again".to_owned());
         } else {
-            session.judge(&group, &common::send(service, &group));
+            session.judge(&group, &send(service, &group));
         }
     }
     session.tally.access.merge(access);
@@ -65,7 +52,7 @@ fn ended(
         recorded: None,
         requests: 0,
         connections: 1,
-        took: std::time::Duration::ZERO,
+        took: Duration::ZERO,
     })
 }
 
@@ -92,7 +79,7 @@ fn list(expires: &str) -> KnownFailureList {
 /// The answer of the reference server, with the number of decimals as a text.
 fn with_text_decimals(service: &Service) -> impl Fn(&[u8]) -> (u16, Vec<u8>) {
     |body| {
-        let (status, answer) = common::answer(service, body);
+        let (status, answer) = answer(service, body);
         let text = String::from_utf8(answer).unwrap();
         let as_text = |text: String, decimals: u8| {
             text.replace(&format!("\"decimal\":{decimals},"), &format!("\"decimal\":\"{decimals}\","))
@@ -132,7 +119,7 @@ fn a_rule_that_a_gateway_keeps_from_judging_waits_for_no_line() {
     let service = Service::new(&config).unwrap();
     let behind_a_gateway = |body: &[u8]| match ParsedRequest::of(body, &SPECIFICATION).pair() {
         Some(kind) if kind == kinds::SPONSOR_ERC20 => (502, b"<html>nginx</html>".to_vec()),
-        _ => common::answer(&service, body),
+        _ => answer(&service, body),
     };
     let summary = ended(&behind_a_gateway, common::profile(&config), KnownFailureList::default(), None);
     assert_eq!(summary.conclusion, Conclusion::Incomplete);
@@ -153,7 +140,7 @@ fn a_rule_that_a_gateway_keeps_from_judging_waits_for_no_line() {
 fn groups_that_were_throttled_are_the_reason_too() {
     let config = Config::default();
     let service = Service::new(&config).unwrap();
-    let paymaster = |body: &[u8]| common::answer(&service, body);
+    let paymaster = |body: &[u8]| answer(&service, body);
     let (profile, known) = (common::profile(&config), KnownFailureList::default());
     let summary = ended(&paymaster, profile, known, Some(kinds::SPONSOR_ERC20));
     let waiting = outcome(&summary, "plausibility.token-data-differs");
@@ -167,7 +154,7 @@ fn the_commonest_refusal_is_in_the_summary() {
     let config = Config::default();
     let service = Service::new(&config).unwrap();
     let error = |body: &[u8], message: &str| {
-        let id = serde_json::from_slice::<serde_json::Value>(body).unwrap_or_default()["id"].clone();
+        let id = serde_json::from_slice::<Value>(body).unwrap_or_default()["id"].clone();
         let error =
             serde_json::json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": message}});
         error.to_string().into_bytes()
@@ -181,7 +168,7 @@ fn the_commonest_refusal_is_in_the_summary() {
     assert!(refusal.message.starts_with("AA20 account 0x"), "{refusal:?}");
     let without_tokens = |body: &[u8]| match ParsedRequest::of(body, &SPECIFICATION).pair() {
         Some(pair) if Mode::of(pair) == Mode::Erc20 => (200, error(body, "ERC20 mode is not enabled")),
-        _ => common::answer(&service, body),
+        _ => answer(&service, body),
     };
     let summary = run(&without_tokens);
     assert_eq!(summary.refusal.as_ref().unwrap().pairs, [kinds::QUOTE_ERC20, kinds::SPONSOR_ERC20]);
@@ -190,6 +177,6 @@ fn the_commonest_refusal_is_in_the_summary() {
     let without_key = |body: &[u8]| (401, error(body, "the key is missing"));
     let summary = run(&without_key);
     assert_eq!(summary.refusal.unwrap().message, "the key is missing");
-    let serves = |body: &[u8]| common::answer(&service, body);
+    let serves = |body: &[u8]| answer(&service, body);
     assert_eq!(run(&serves).refusal, None);
 }

@@ -1,10 +1,6 @@
 //! The rules against a server that conforms: nothing is broken, and with a profile every rule is exercised.
 
-use crate::common::runs as common;
-use paymaster_engine::cases::plan::DEFAULT_CASES;
-use paymaster_fee_quote::{SPECIFICATION, target::profile::Profile};
-use paymaster_reference_server::{Config, Service};
-use paymaster_schemas::Basis;
+use crate::{common::runs as common, *};
 
 mod endings;
 
@@ -30,7 +26,7 @@ const MOST_REQUESTS: [(u32, usize); 2] = [(20, 1_650), (DEFAULT_CASES, 6_000)];
 fn a_run_keeps_to_its_number_of_requests_and_reaches_every_rule() {
     let config = Config::default();
     let service = Service::new(&config).unwrap();
-    let paymaster = |body: &[u8]| common::answer(&service, body);
+    let paymaster = |body: &[u8]| answer(&service, body);
     for (cases, most) in MOST_REQUESTS {
         let seeds = if cases == DEFAULT_CASES { 1..2 } else { 1..4 };
         for seed in seeds {

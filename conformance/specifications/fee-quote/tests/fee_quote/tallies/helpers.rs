@@ -1,23 +1,13 @@
 //! Groups, exchanges and judgements to count.
 
-use std::time::Duration;
-
-use bytes::Bytes;
 use paymaster_engine::{
-    cases::case::{Group, Member, Role},
-    diagnosis::finding::Finding,
-    rules::{Report, Rule, Violation},
-    session::{
-        judge::{Judgement, read},
-        tally::Tally,
-    },
-    verdict::{conclusion::Verdict, known::KnownFailureList, summary::RuleOutcome},
+    cases::case::Member,
+    rules::Report,
+    session::judge::{Judgement, read},
 };
-use paymaster_exchange::{Exchange, Response};
-use paymaster_fee_quote::{SPECIFICATION, relations::CALLS, target::context::Context};
-use paymaster_schemas::kinds;
+use paymaster_fee_quote::relations::CALLS;
 
-use crate::common::sample;
+use crate::*;
 
 pub(crate) const ID: &str = "answer.id";
 pub(crate) const ROW: &str = "sponsored-result.callGasLimit";
@@ -27,7 +17,7 @@ pub(crate) fn rule(id: &str) -> &'static Rule {
     SPECIFICATION.find_rule(id).expect("it is one of ours")
 }
 
-pub(crate) fn request() -> serde_json::Value {
+pub(crate) fn request() -> Value {
     sample::sponsor_request("pm_sponsorUserOperation")
 }
 
@@ -53,15 +43,11 @@ pub(crate) fn group(number: usize, members: usize) -> Group {
 
 pub(crate) fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> Exchange {
     let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Exchange {
-        request: request().to_string().into(),
-        outcome: Ok(Response { status, headers: headers.collect(), body: body.to_owned().into() }),
-        took: Duration::ZERO,
-        on_chain: None,
-        received: None,
-        sent_as: None,
-        refused_value: None,
-    }
+    Exchange::new(
+        request().to_string(),
+        Ok(Response { status, headers: headers.collect(), body: body.to_owned().into() }),
+        Duration::ZERO,
+    )
 }
 
 pub(crate) fn result() -> Exchange {

@@ -1,23 +1,15 @@
 //! Listed rules, and rules that no attempt reproduces.
 
-use std::collections::BTreeSet;
-
-use chrono::NaiveDate;
 use paymaster_engine::{
     diagnosis::{
-        finding::{Attempt, Finding, Key, KindShare, Sought},
+        finding::{Attempt, KindShare, Sought},
         sentence::cause_of,
     },
     session::tally::FirstViolation,
-    verdict::{
-        conclusion::Verdict,
-        known::{EntryState, KnownFailure, KnownFailureKind, KnownFailureList},
-    },
+    verdict::known::EntryState,
 };
-use paymaster_fee_quote::{SPECIFICATION, target::context::Context};
-use paymaster_schemas::kinds;
 
-use super::helpers::*;
+use super::*;
 
 fn entry(pointer: Option<&str>, method: Option<&'static str>) -> KnownFailure {
     KnownFailure {

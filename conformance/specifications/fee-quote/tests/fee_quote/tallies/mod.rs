@@ -1,27 +1,16 @@
 //! From judgements to verdicts: what is counted, in whatever order, and how it ends a run.
 
+use helpers::{NO, *};
 use paymaster_engine::{
-    cases::{case::Group, protocol::DISCOVERY},
-    diagnosis::{
-        finding::Key,
-        outcomes::{AnswerKind, RequestPlace},
-    },
-    rules::Rule,
-    session::tally::Tally,
-    verdict::{conclusion::Verdict, known::KnownFailureList},
+    cases::protocol::DISCOVERY,
+    diagnosis::outcomes::{AnswerKind, RequestPlace},
 };
-use paymaster_exchange::{Exchange, Failure};
-use paymaster_fee_quote::target::{
-    context::Context,
-    profile::{Operations, Profile, Sponsors},
-};
-use paymaster_schemas::kinds;
+
+use crate::*;
 
 mod helpers;
 mod known_failures;
 mod unjudged;
-
-use helpers::*;
 
 #[test]
 fn a_rule_passes_when_it_meets_its_quota_and_is_never_broken() {

@@ -1,8 +1,6 @@
 //! Answers that are not judged.
 
 use paymaster_engine::{
-    cases::case::Role,
-    rules::View,
     session::{
         access::Access,
         recheck::{Original, Recheck, Replayed},
@@ -10,34 +8,16 @@ use paymaster_engine::{
     },
     verdict::summary::UnjudgedGroups,
 };
-use paymaster_fee_quote::target::{
-    context::Context,
-    profile::{Profile, SmartAccount},
-};
-use paymaster_reference_server::{Config, Service};
-use std::time::Duration;
 
-use paymaster_exchange::{Exchange, Failure, Response};
-use serde_json::json;
-
-use super::helpers::{answered, group, result, rule};
-use crate::common::runs::{answer, profile, send};
+use super::*;
+use crate::common::runs::profile;
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":[{"sender":"0x6fa3c1a0cd5b8ad3d71d5c70f1fe1dc1eaf0c5e1","nonce":"7","initCode":"0x","callData":"0x","callGasLimit":"1","verificationGasLimit":"1","preVerificationGas":"1","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},{"mode":"SPONSORED","calculateGasLimits":true,"expiryDuration":300,"sponsorshipInfo":{"webhookData":{},"smartAccountInfo":{"name":"BICONOMY","version":"2.0.0"}}}]}"#;
 
 fn exchange(request: &str, outcome: Result<(u16, &str), Failure>) -> Exchange {
-    Exchange {
-        request: request.to_owned().into(),
-        outcome: outcome.map(|(status, body)| Response {
-            status,
-            headers: Vec::new(),
-            body: body.to_owned().into(),
-        }),
-        took: Duration::ZERO,
-        on_chain: None,
-        received: None,
-        sent_as: None,
-        refused_value: None,
+    match outcome {
+        Ok((status, body)) => exchanged(request.to_owned(), status, body.to_owned()),
+        Err(failure) => Exchange::new(request.to_owned(), Err(failure), Duration::ZERO),
     }
 }
 

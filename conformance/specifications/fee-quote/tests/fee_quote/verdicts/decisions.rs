@@ -1,19 +1,6 @@
 //! Decisions: tokens, sponsorship, required errors (sections 4 and 7).
 
-use paymaster_engine::message::request::ParsedRequest;
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    target::{
-        context::{Context, Support},
-        dialect::QuotedTokens,
-        profile::{Accepts, Operations, Token},
-    },
-};
-
-use super::{
-    DAI, ERROR, NONE, OPERATION, SPONSORED, TOKEN_SPONSORED, USDC, broken, broken_in, context, fee_quote,
-    fine, quote, quotes, refused, request, response, result, sponsor, sponsor_in,
-};
+use super::*;
 
 #[test]
 fn quoted_and_unsupported_tokens_are_those_of_the_request() {
@@ -243,7 +230,7 @@ fn decisions_must_match_the_profile() {
 
 #[test]
 fn a_listed_operation_needs_a_result_only_exactly_as_listed() {
-    let operation: serde_json::Value = serde_json::from_str(&OPERATION.replace("\"7\"", "\"0x7\"")).unwrap();
+    let operation: Value = serde_json::from_str(&OPERATION.replace("\"7\"", "\"0x7\"")).unwrap();
     // A member that is not listed is written in the dialect of the target.
     let mut listed = operation.as_object().unwrap().clone();
     listed.remove("callGasLimit");

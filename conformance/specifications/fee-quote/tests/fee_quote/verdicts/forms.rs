@@ -1,11 +1,6 @@
 //! The form of answers and of errors (sections 1, 2.10 and 7).
 
-use paymaster_exchange::{Failure, Response};
-
-use super::{
-    ERROR, NONE, SPONSORED, USDC, broken, broken_by, broken_in, context, response, result, sponsor,
-    sponsor_in,
-};
+use super::*;
 
 #[test]
 fn the_form_of_an_answer_is_judged_on_its_bytes() {

@@ -1,8 +1,6 @@
 //! What JSON-RPC and published clients recommend: these rules warn.
 
-use paymaster_exchange::Response;
-
-use super::{ERROR, NONE, SPONSORED, broken, broken_by, request, response, result, sponsor, sponsor_in};
+use super::*;
 
 #[test]
 fn reserved_codes_and_notifications_warn() {

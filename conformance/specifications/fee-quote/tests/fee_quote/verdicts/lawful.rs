@@ -1,13 +1,6 @@
 //! What no rule may call a fault.
 
-use paymaster_engine::{cases::case::Role, rules::View};
-use paymaster_exchange::{Exchange, Failure, Response};
-use std::time::Duration;
-
-use super::{
-    DAI, ERROR, NONE, SPONSORED, TOKEN_SPONSORED, USDC, broken, broken_by, context, fee_quote, fine, quote,
-    quotes, refused, response, result, sponsor, sponsor_in,
-};
+use super::*;
 
 #[test]
 fn lawful_answers_break_nothing() {
@@ -49,15 +42,7 @@ fn limiters_and_gateways_are_not_the_service() {
 #[test]
 fn the_status_of_a_gateway_is_reported() {
     let by_another = |request: &str, status: u16| {
-        let exchange = Exchange {
-            request: request.to_owned().into(),
-            outcome: Ok(Response { status, headers: Vec::new(), body: "<html>".into() }),
-            took: Duration::ZERO,
-            on_chain: None,
-            received: None,
-            sent_as: None,
-            refused_value: None,
-        };
+        let exchange = exchanged(request.to_owned(), status, "<html>");
         View::new(Role::Call, "", &exchange, &context()).gateway_status()
     };
     let call_data = |bytes: usize| sponsor("1").replace("0xb61d27f6", &format!("0x{}", "ab".repeat(bytes)));

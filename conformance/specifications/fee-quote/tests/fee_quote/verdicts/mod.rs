@@ -10,17 +10,7 @@ mod observed;
 mod rows;
 mod units_and_gateways;
 
-use paymaster_engine::{cases::case::Role, rules::View, session::judge::Judge};
-use paymaster_exchange::{Exchange, Failure, Response};
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    target::{
-        context::{Context, Support},
-        dialect::{Pins, QuotedTokens},
-        profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
-    },
-};
-use std::time::Duration;
+use crate::*;
 
 const USDC: &str = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
 const DAI: &str = "0x6b175474e89094c44da98b954eedeac495271d0f";
@@ -120,11 +110,7 @@ fn broken(request: &str, body: &str) -> Vec<&'static str> {
 }
 
 fn response(body: &str) -> Response {
-    Response {
-        status: 200,
-        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-        body: body.to_owned().into(),
-    }
+    json_response(200, body.to_owned())
 }
 
 fn broken_by(request: &str, outcome: Result<Response, Failure>) -> Vec<&'static str> {
@@ -134,15 +120,7 @@ fn broken_by(request: &str, outcome: Result<Response, Failure>) -> Vec<&'static 
 }
 
 fn broken_in(context: &Context, request: &str, outcome: Result<Response, Failure>) -> Vec<&'static str> {
-    let exchange = Exchange {
-        request: request.to_owned().into(),
-        outcome,
-        took: Duration::ZERO,
-        on_chain: None,
-        received: None,
-        sent_as: None,
-        refused_value: None,
-    };
+    let exchange = Exchange::new(request.to_owned(), outcome, Duration::ZERO);
     let view = View::new(Role::Call, "", &exchange, context);
     let judge = Judge::new(SPECIFICATION.rules().collect());
     let judgements = judge.views(&[view], None, context);

@@ -1,19 +1,6 @@
 //! What observers record: the fingerprint has what the answers of a target show, and nothing else.
 
-use std::time::Duration;
-
-use bytes::Bytes;
-use paymaster_engine::{cases::case::Role, rules::View};
-use paymaster_exchange::Exchange;
-use paymaster_fee_quote::{
-    observers::OBSERVERS,
-    target::context::{Context, Support},
-};
-
-use super::{
-    DAI, ERROR, NONE, SPONSORED, TOKEN_SPONSORED, USDC, context, fee_quote, quote, quotes, response, result,
-    sponsor, sponsor_in,
-};
+use super::*;
 
 /// A request in a group: its role, its label, its body, and the body of its answer.
 type Member<'a> = (Role, &'a str, String, String);
@@ -21,14 +8,8 @@ type Member<'a> = (Role, &'a str, String, String);
 fn watch_in(context: &Context, clause: &str, requested: &[Member<'_>]) -> Vec<String> {
     let exchanges: Vec<Exchange> = requested
         .iter()
-        .map(|(_, _, request, answer)| Exchange {
-            request: Bytes::from(request.clone()).into(),
-            outcome: Ok(response(answer)),
-            took: Duration::ZERO,
-            on_chain: None,
-            received: None,
-            sent_as: None,
-            refused_value: None,
+        .map(|(_, _, request, answer)| {
+            Exchange::new(Bytes::from(request.clone()), Ok(response(answer)), Duration::ZERO)
         })
         .collect();
     let views: Vec<View<'_>> = requested

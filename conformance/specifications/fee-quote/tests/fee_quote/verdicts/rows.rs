@@ -1,9 +1,6 @@
 //! The rows of the result tables (sections 2.6 to 2.9).
 
-use super::{
-    DAI, SPONSORED, TOKEN_SPONSORED, USDC, broken, fee_quote, fine, quote, quotes, result, sponsor,
-    sponsor_in,
-};
+use super::*;
 
 #[test]
 fn every_row_is_broken_by_a_member_that_is_missing_or_of_the_wrong_type_or_form() {
@@ -34,7 +31,7 @@ fn every_row_is_broken_by_a_member_that_is_missing_or_of_the_wrong_type_or_form(
         ),
     ];
     for (document, request, good, members) in rows {
-        let good: serde_json::Value = serde_json::from_str(&good).unwrap();
+        let good: Value = serde_json::from_str(&good).unwrap();
         for (member, wrong) in members {
             let id = format!("{document}.{member}");
             let mut without = good.clone();
@@ -65,7 +62,7 @@ fn every_row_of_a_quote_can_be_broken() {
     ];
     let request = quote(DAI, &[USDC, DAI]);
     for (member, wrong) in rows {
-        let second: serde_json::Value = serde_json::from_str(&fee_quote(USDC, "USDC", 6)).unwrap();
+        let second: Value = serde_json::from_str(&fee_quote(USDC, "USDC", 6)).unwrap();
         let id = format!("fee-quote.{member}");
         for wrong in wrong {
             let mut second = second.clone();

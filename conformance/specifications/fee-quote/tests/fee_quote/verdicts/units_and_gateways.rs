@@ -1,14 +1,6 @@
 //! The unit of `validUntil`, and answers of gateways: what they prove and what they do not.
 
-use std::time::{Duration, UNIX_EPOCH};
-
-use bytes::Bytes;
-use paymaster_engine::{cases::case::Role, rules::View, session::judge::Judge};
-use paymaster_exchange::{Exchange, Response};
-use paymaster_fee_quote::{SPECIFICATION, observers::OBSERVERS, target::context::Context};
-use serde_json::Value;
-
-use super::{DAI, SPONSORED, USDC, broken_by, context, fee_quote, quote, quotes, response, result, sponsor};
+use super::*;
 
 /// The time of every answer, in seconds.
 const NOW: u64 = 1_795_335_304;
@@ -157,15 +149,13 @@ fn a_limit_is_what_the_service_refuses_for_its_size() {
         assert_eq!(limits(page(status)), [""; 0], "{status}");
     }
     let no_gas = sponsor("1").replace("\"callGasLimit\":\"50000\"", "\"callGasLimit\":\"0\"");
-    let refused = response(super::ERROR);
+    let refused = response(ERROR);
     assert_eq!(
         watch("behaviour.limits", &[answered(&no_gas, refused)]),
         ["a gas limit of 0, or above 30000000: refused"]
     );
-    let unanswered = || Exchange {
-        outcome: Err(paymaster_exchange::Failure::Cut("cut".to_owned())),
-        ..answered(&twice, page(200))
-    };
+    let unanswered =
+        || Exchange { outcome: Err(Failure::Cut("cut".to_owned())), ..answered(&twice, page(200)) };
     assert_eq!(watch("behaviour.limits", &[unanswered()]), [""; 0], "an outage is no limit");
     let beside = [answered(&sponsor("1"), response(&result(SPONSORED))), unanswered()];
     assert_eq!(watch("behaviour.limits", &beside), ["a token that is in the list more than once: no answer"]);
