@@ -7,21 +7,15 @@
 
 use std::{error::Error, fs, process::ExitCode, thread::available_parallelism, time::Duration};
 
-use paymaster_client::{
-    http::transport::{Limits, Transport},
-    network::target::Target,
-    stop::Stop,
-};
-use paymaster_conformance::{
-    Event,
-    run::{Reporter, Suite, check},
-};
+use paymaster_client::http::transport::{Limits, Transport};
+use paymaster_client::network::target::Target;
+use paymaster_client::stop::Stop;
+use paymaster_conformance::Event;
+use paymaster_conformance::run::{Reporter, Suite, check};
 use paymaster_engine::verdict::conclusion::Conclusion;
 use paymaster_reference_server::Config;
-use paymaster_settings::{
-    DEFAULT_SPECIFICATION, Embedded, Settings,
-    args::{CommonArgs, RunArgs},
-};
+use paymaster_settings::args::{CommonArgs, RunArgs};
+use paymaster_settings::{DEFAULT_SPECIFICATION, Embedded, Settings};
 
 /// As in the commands.
 #[global_allocator]

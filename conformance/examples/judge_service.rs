@@ -7,18 +7,15 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "an example prints its outcome")]
 
-use std::{
-    error::Error,
-    sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use http_body_util::Full;
-use paymaster_conformance::{
-    Bytes, Check,
-    http::{Request, Response, StatusCode, header::CONTENT_TYPE},
-    profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
-};
+use paymaster_conformance::http::header::CONTENT_TYPE;
+use paymaster_conformance::http::{Request, Response, StatusCode};
+use paymaster_conformance::profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists};
+use paymaster_conformance::{Bytes, Check};
 use paymaster_reference_server::{Config, Service};
 use serde_json::Value;
 

@@ -1,47 +1,39 @@
 //! A specification of one method, which plugs into the engine as the others do: it is judged, a defect of a server gets its cause and its
 //! replay, and the report is written. CONTRIBUTING uses it as the example of how to add a specification.
 
-use std::{
-    any::Any,
-    collections::BTreeSet,
-    sync::{Arc, LazyLock},
-    time::Duration,
-};
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::{Request, Response, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use paymaster_client::{
-    http::transport::{Limits, Transport},
-    network::target::Target,
-    stop::Stop,
+use paymaster_client::http::transport::{Limits, Transport};
+use paymaster_client::network::target::Target;
+use paymaster_client::stop::Stop;
+use paymaster_conformance::run::{self, ReplayOutcome};
+use paymaster_conformance::{Bytes, Check, Conclusion};
+use paymaster_engine::cases::case::{Base, Bases, BuildInput, Group, Ids, Member, Relation, Role, Rounds};
+use paymaster_engine::cases::edit::member;
+use paymaster_engine::diagnosis::cause::Cause;
+use paymaster_engine::first_profile::{FirstProfile, Survey};
+use paymaster_engine::generate::shrink::Change;
+use paymaster_engine::generate::{Overrides, runner, strategy};
+use paymaster_engine::knowledge::{
+    BaseSource, Discover, Expectation, Knowledge, Learn, Requirement, Statement,
 };
-use paymaster_conformance::{
-    Bytes, Check, Conclusion,
-    run::{self, ReplayOutcome},
-};
-use paymaster_engine::{
-    cases::{
-        case::{Base, Bases, BuildInput, Group, Ids, Member, Relation, Role, Rounds},
-        edit::member,
-    },
-    diagnosis::cause::Cause,
-    first_profile::{FirstProfile, Survey},
-    generate::{Overrides, runner, shrink::Change, strategy},
-    knowledge::{BaseSource, Discover, Expectation, Knowledge, Learn, Requirement, Statement},
-    load::LoadTest,
-    message::request::{Call, Called},
-    rules::{Advice, MissingLine, Report, Rule, View, answer_form},
-    session::{access::Access, recheck::Original},
-    specification::{Page, Places, Specification},
-    spending::SpendingLimits,
-};
+use paymaster_engine::load::LoadTest;
+use paymaster_engine::message::request::{Call, Called};
+use paymaster_engine::rules::{Advice, MissingLine, Report, Rule, View, answer_form};
+use paymaster_engine::session::access::Access;
+use paymaster_engine::session::recheck::Original;
+use paymaster_engine::specification::{Page, Places, Specification};
+use paymaster_engine::spending::SpendingLimits;
 use paymaster_exchange::Exchange;
 use paymaster_schemas::{Basis, Clause, Definition, Document, Kind, KindOfCall, Section, shared};
-use paymaster_settings::{
-    Settings,
-    args::{CommonArgs, RunArgs},
-};
+use paymaster_settings::Settings;
+use paymaster_settings::args::{CommonArgs, RunArgs};
 use proptest::strategy::{Strategy, ValueTree};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;

@@ -1,50 +1,39 @@
 //! Hand-written results of runs, for the snapshots of the reports.
 
-use std::{
-    collections::BTreeMap,
-    ops::{Deref, DerefMut},
-    path::PathBuf,
-    sync::Arc,
-    time::Duration,
-};
+use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use paymaster_client::redact::Redactor;
-use paymaster_engine::{
-    cases::case::{Bases, Group, Member, Relation, Role, Rounds},
-    diagnosis::{
-        cause::{Cause, Contrast},
-        defect::defects,
-        difference::Difference,
-        finding::{Attempt, Finding, KindShare, Sought},
-        outcomes::Outcomes,
-    },
-    knowledge::Knowledge,
-    rules::{Violation, missing_line},
-    session::recorded::RECORDED,
-    verdict::{
-        conclusion::{Conclusion, Strictness, Verdict},
-        known::{self, EntryState},
-        summary::{Contradiction, Reached, Recorded, RuleOutcome, Summary, UnjudgedGroups},
-    },
+use paymaster_engine::cases::case::{Bases, Group, Member, Relation, Role, Rounds};
+use paymaster_engine::diagnosis::cause::{Cause, Contrast};
+use paymaster_engine::diagnosis::defect::defects;
+use paymaster_engine::diagnosis::difference::Difference;
+use paymaster_engine::diagnosis::finding::{Attempt, Finding, KindShare, Sought};
+use paymaster_engine::diagnosis::outcomes::Outcomes;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::{Violation, missing_line};
+use paymaster_engine::session::recorded::RECORDED;
+use paymaster_engine::verdict::conclusion::{Conclusion, Strictness, Verdict};
+use paymaster_engine::verdict::known::{self, EntryState};
+use paymaster_engine::verdict::summary::{
+    Contradiction, Reached, Recorded, RuleOutcome, Summary, UnjudgedGroups,
 };
 use paymaster_exchange::{Body, Exchange, Failure, Response};
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    target::{context::Context, profile::Token},
-};
+use paymaster_fee_quote::SPECIFICATION;
+use paymaster_fee_quote::target::context::Context;
+use paymaster_fee_quote::target::profile::Token;
 use paymaster_schemas::kinds;
 use paymaster_settings::{ProfileFile, ShownTarget, is_common};
 use serde_json::{Value, json};
 
-use crate::{
-    events::Event,
-    report::{
-        Finished,
-        formats::{Format, Render},
-        model::Report,
-    },
-};
+use crate::events::Event;
+use crate::report::Finished;
+use crate::report::formats::{Format, Render};
+use crate::report::model::Report;
 
 /// The profile of the target. It names the sender of the requests.
 const PROFILE: &str = r#"[target]

@@ -1,10 +1,8 @@
 //! What the first calls of a run learn of a target: its dialect, its tokens, and what it says of them.
 
 use paymaster_conformance::run;
-use paymaster_fee_quote::target::{
-    context::Support,
-    dialect::{Amounts, QuotedTokens},
-};
+use paymaster_fee_quote::target::context::Support;
+use paymaster_fee_quote::target::dialect::{Amounts, QuotedTokens};
 
 use crate::*;
 

@@ -2,14 +2,10 @@
 //! shows to be broken is found.
 
 use paymaster_conformance::{recorded::response_skip_reason, run};
-use paymaster_engine::{
-    rules::Check,
-    session::recorded::RecordedSession,
-    verdict::{
-        conclusion::{Conclusion, Strictness, Verdict},
-        summary::UnjudgedGroups,
-    },
-};
+use paymaster_engine::rules::Check;
+use paymaster_engine::session::recorded::RecordedSession;
+use paymaster_engine::verdict::conclusion::{Conclusion, Strictness, Verdict};
+use paymaster_engine::verdict::summary::UnjudgedGroups;
 use paymaster_fee_quote::learn::Learner;
 
 use crate::*;

@@ -1,31 +1,23 @@
 //! The API for Rust programs: services of this process, URLs, events, outcomes, strategies.
 
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    target::{context::Context, profile::Profile},
-};
-use std::{
-    collections::BTreeSet,
-    convert::Infallible,
-    error::Error as _,
-    future::pending,
-    io,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use paymaster_fee_quote::SPECIFICATION;
+use paymaster_fee_quote::target::context::Context;
+use paymaster_fee_quote::target::profile::Profile;
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::error::Error as _;
+use std::future::pending;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::{body::Incoming, service::service_fn};
-use paymaster_conformance::{
-    Bytes, Check, CheckError, Conclusion, Event,
-    http::{HeaderName, HeaderValue, Request, Response, StatusCode, header::CONTENT_TYPE},
-    kinds,
-    proptest::prelude::*,
-    read_profile, requests,
-};
+use paymaster_conformance::http::header::CONTENT_TYPE;
+use paymaster_conformance::http::{HeaderName, HeaderValue, Request, Response, StatusCode};
+use paymaster_conformance::proptest::prelude::*;
+use paymaster_conformance::{Bytes, Check, CheckError, Conclusion, Event, kinds, read_profile, requests};
 use paymaster_engine::cases::plan::DEFAULT_CASES;
 use paymaster_reference_server::{Config, Service};
 use paymaster_settings::{Embedded, embedded::profile_of, specification};

@@ -3,15 +3,13 @@
 use std::time::SystemTime;
 
 use http_body_util::BodyExt;
-use hyper::{
-    Request,
-    header::{HeaderName, HeaderValue},
-};
-use paymaster_engine::{
-    cases::{case::Role, protocol::keeps_idle, scope::Scope},
-    rules::Rule,
-    session::discovery::{Rounds, Sent},
-};
+use hyper::Request;
+use hyper::header::{HeaderName, HeaderValue};
+use paymaster_engine::cases::case::Role;
+use paymaster_engine::cases::protocol::keeps_idle;
+use paymaster_engine::cases::scope::Scope;
+use paymaster_engine::rules::Rule;
+use paymaster_engine::session::discovery::{Rounds, Sent};
 use paymaster_reference_server::{IdleBefore, faults_of};
 
 use crate::*;

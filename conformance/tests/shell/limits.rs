@@ -2,11 +2,9 @@
 
 use hyper::HeaderMap;
 
-use crate::{
-    secrets::{artefacts, formats},
-    server::whole,
-    *,
-};
+use crate::secrets::{artefacts, formats};
+use crate::server::whole;
+use crate::*;
 
 /// A server that answers so many requests, and then 429 with that Retry-After.
 fn answering(most: usize, retry_after: &'static str) -> Server {

@@ -37,28 +37,24 @@ mod tls;
 mod varying;
 mod verdict;
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
-    path::Path,
-    process::Stdio,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-    time::{Duration, Instant},
-};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use assert_cmd::Command;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::{
-    Request, Response, StatusCode, Version, body::Incoming, header::HeaderValue, server::conn::http1,
-    service::service_fn,
-};
+use hyper::body::Incoming;
+use hyper::header::HeaderValue;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode, Version};
 use hyper_util::rt::TokioIo;
 use paymaster_conformance::FORMATS;
 use paymaster_fee_quote::SPECIFICATION;

@@ -1,9 +1,7 @@
 //! `replay`: what it concludes, and that the line which reports print works as printed.
 
-use std::{
-    process::Command,
-    sync::atomic::{AtomicBool, AtomicU32},
-};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use crate::*;
 

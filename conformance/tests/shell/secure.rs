@@ -2,10 +2,9 @@
 
 use hyper::{header::CONTENT_TYPE, server::conn::http2};
 use hyper_util::rt::TokioExecutor;
-use rustls::{
-    ServerConfig,
-    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
-};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 
 use crate::*;

@@ -1,9 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
-use paymaster_client::{
-    http::transport::{Limits, PooledConnection, Transport},
-    network::target::Target,
-};
+use paymaster_client::http::transport::{Limits, PooledConnection, Transport};
+use paymaster_client::network::target::Target;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_exchange::Response;
 use paymaster_fee_quote::SPECIFICATION;

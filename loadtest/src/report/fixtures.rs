@@ -4,10 +4,8 @@ use std::time::Duration;
 
 use paymaster_settings::{ShownTarget, output::curl::CurlCommand};
 
-use crate::{
-    figures::{Example, Figures, Outcome, Sample, WrongKey},
-    results::{LoadModel, RunSummary, judge_all},
-};
+use crate::figures::{Example, Figures, Outcome, Sample, WrongKey};
+use crate::results::{LoadModel, RunSummary, judge_all};
 
 fn figures(wrong_one_in: u64) -> Figures {
     let mut figures = Figures::default();

@@ -200,7 +200,7 @@ impl<'a> Session<'a> {
         let message = match message::read(&bytes) {
             Ok(message) => message,
             Err(cause) => {
-                let what = format!("the master sent a message cannot be read: {cause}; it is ignored");
+                let what = format!("the master sent a message that cannot be read: {cause}; it is ignored");
                 self.worker.note_once(&what);
                 return Ok(());
             }

@@ -1,10 +1,8 @@
 //! What of a distributed run needs no Locust: usage errors, the locustfile, and `merge` as the locustfile calls it. `.ci/locust` has the
 //! tests with a real master.
 
-use std::{
-    io::{self, Read as _, Write as _},
-    time::Instant,
-};
+use std::io::{self, Read as _, Write as _};
+use std::time::Instant;
 
 use serde::Serialize;
 

@@ -8,19 +8,15 @@ mod figures;
 mod metrics;
 mod support;
 
-use std::{
-    collections::BTreeMap,
-    io::{Read, Write},
-    net::{TcpListener, TcpStream},
-    path::Path,
-    process::{Command, Stdio},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-    time::{Duration, Instant},
-};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use paymaster_fee_quote::SPECIFICATION;
 use serde_json::Value;

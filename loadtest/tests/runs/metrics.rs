@@ -1,10 +1,8 @@
 //! `--metrics`: the page during a run and at its end, where its numbers are those of the JSON report.
 
-use std::{
-    io::{BufRead, BufReader},
-    process::{Child, ChildStderr},
-    sync::Barrier,
-};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStderr};
+use std::sync::Barrier;
 
 use crate::*;
 

@@ -5,10 +5,8 @@
 
 use std::fmt::Write as _;
 
-use proptest::{
-    prelude::*,
-    sample::{Index, select},
-};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
 
 use crate::*;
 

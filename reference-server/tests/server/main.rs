@@ -21,12 +21,10 @@ mod sponsorship;
 mod startup;
 mod support;
 
-use std::{
-    io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
-    process::{Child, Command, Stdio},
-    sync::Arc,
-};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
 use alloy_primitives::{hex, keccak256};
 use paymaster_reference_server::{

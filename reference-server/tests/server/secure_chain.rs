@@ -1,23 +1,18 @@
 //! `--chain-rpc` with https: nonces come over TLS, and a node that is not trusted causes an error that names the remedy.
 
-use std::{
-    error::Error,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::error::Error;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::{
-    Request, Response,
-    body::Incoming,
-    server::conn::{http1, http2},
-    service::service_fn,
-};
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rustls::{
-    ServerConfig,
-    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
-};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 
 use crate::*;

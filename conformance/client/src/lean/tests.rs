@@ -3,16 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use hyper::header::{HeaderName, HeaderValue};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
-use crate::{
-    http::Limits,
-    network::{Connector, Target},
-};
+use crate::http::Limits;
+use crate::network::{Connector, Target};
 
 /// What a target does with a request: it sends these bytes, and closes the connection or not.
 type Action = (&'static [u8], bool);

@@ -3,13 +3,11 @@ use std::time::Duration;
 use paymaster_exchange::{Exchange, Response};
 use serde_json::{Value, json};
 
-use super::{
-    cause::{Cause, EarlierRequest, Writing, is_right_in_the_same_respect},
-    difference::{Difference, DifferenceKind, differences, with_all},
-    fewest::Fewest,
-    narrowing::Narrowing,
-    sentence::{Shown, explanation, member_name},
-};
+use super::cause::{Cause, EarlierRequest, Writing, is_right_in_the_same_respect};
+use super::difference::{Difference, DifferenceKind, differences, with_all};
+use super::fewest::Fewest;
+use super::narrowing::Narrowing;
+use super::sentence::{Shown, explanation, member_name};
 use crate::specification::SAMPLE;
 
 fn request(nonce: &Value) -> Value {

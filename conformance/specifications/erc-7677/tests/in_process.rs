@@ -2,19 +2,17 @@
 //! any part of the profile, and each rule is exercised. Wrong answers are caught by the rule of their clause.
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-    time::{Duration, UNIX_EPOCH},
-};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
-use paymaster_engine::{
-    cases::{case::Group, plan::Plan, scope::Scope},
-    knowledge::Knowledge,
-    rules::Rule,
-    session::judge::Judge,
-};
+use paymaster_engine::cases::case::Group;
+use paymaster_engine::cases::plan::Plan;
+use paymaster_engine::cases::scope::Scope;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::rules::Rule;
+use paymaster_engine::session::judge::Judge;
 use paymaster_erc_7677::SPECIFICATION;
 use paymaster_ethereum::ContractKind;
 use paymaster_exchange::{Exchange, Refusal, Response, Simulation};

@@ -3,19 +3,13 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use paymaster_engine::{
-    cases::case::Base,
-    generate::{Overrides, mutate, runner, simpler, strategy},
-};
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    base::Tokens,
-    generate::Source,
-    target::{
-        context::Context,
-        profile::{Accepts, Operations, Profile, Token, TokenLists},
-    },
-};
+use paymaster_engine::cases::case::Base;
+use paymaster_engine::generate::{Overrides, mutate, runner, simpler, strategy};
+use paymaster_fee_quote::SPECIFICATION;
+use paymaster_fee_quote::base::Tokens;
+use paymaster_fee_quote::generate::Source;
+use paymaster_fee_quote::target::context::Context;
+use paymaster_fee_quote::target::profile::{Accepts, Operations, Profile, Token, TokenLists};
 use paymaster_schemas::{FEE_QUOTE, Kind, kinds};
 use proptest::{prelude::Strategy, strategy::ValueTree};
 

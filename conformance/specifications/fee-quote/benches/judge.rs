@@ -4,11 +4,9 @@ use std::{hint::black_box, time::Duration};
 
 use bytes::Bytes;
 use criterion::{Criterion, criterion_group, criterion_main};
-use paymaster_engine::{
-    cases::case::{Base, Role},
-    rules::View,
-    session::judge::Judge,
-};
+use paymaster_engine::cases::case::{Base, Role};
+use paymaster_engine::rules::View;
+use paymaster_engine::session::judge::Judge;
 use paymaster_exchange::{Exchange, Response};
 use paymaster_fee_quote::{SPECIFICATION, base::Tokens, generate::Source, target::context::Context};
 use paymaster_reference_server::{Config, Service};

@@ -1,31 +1,23 @@
 //! The sender and a target in this process, which answers as a script says.
 
-use std::{
-    io,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_util::future::join_all;
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream},
-    time::Instant,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+use tokio::time::Instant;
 
 use super::{liveness::Patience, sender::Sender, sponsorships::Sponsorships};
-use paymaster_client::{
-    http::transport::{Limits, Transport},
-    network::{connector::Connector, target::Target},
-    pace::Pace,
-    stop::Stop,
-};
-use paymaster_engine::{
-    cases::{case::Group, plan::Plan},
-    spending::SpendingLimits,
-};
+use paymaster_client::http::transport::{Limits, Transport};
+use paymaster_client::network::connector::Connector;
+use paymaster_client::network::target::Target;
+use paymaster_client::pace::Pace;
+use paymaster_client::stop::Stop;
+use paymaster_engine::cases::case::Group;
+use paymaster_engine::cases::plan::Plan;
+use paymaster_engine::spending::SpendingLimits;
 use paymaster_exchange::Failure;
 use paymaster_fee_quote::target::context::Context;
 use paymaster_settings::DEFAULT_SPECIFICATION;

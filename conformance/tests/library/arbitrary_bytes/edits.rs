@@ -1,11 +1,9 @@
 //! Edits that break messages, drawn by proptest from a fixed seed.
 
-use proptest::{
-    collection::vec,
-    prelude::{Strategy, any},
-    sample::{Index, select},
-    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
-};
+use proptest::collection::vec;
+use proptest::prelude::{Strategy, any};
+use proptest::sample::{Index, select};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 /// Bytes that have been trouble to somebody's parser.
 pub(crate) const AWKWARD: &[&[u8]] = &[

@@ -1,10 +1,8 @@
 //! What must hold of the judge, whatever bytes it is shown as an answer.
 
 use bytes::Bytes;
-use paymaster_engine::{
-    rules::observers::{Observations, observe},
-    session::judge::read,
-};
+use paymaster_engine::rules::observers::{Observations, observe};
+use paymaster_engine::session::judge::read;
 
 use crate::*;
 

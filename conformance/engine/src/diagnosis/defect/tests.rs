@@ -5,17 +5,14 @@ use paymaster_schemas::{Kind, kinds};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{
-    cases::case::{Group, Member, Role},
-    diagnosis::{
-        cause::{EarlierRequest, Writing, WrongAnswers},
-        difference::Difference,
-        finding::{Attempt, KindShare, Sought},
-    },
-    rules::{Advice, Violation, requests::number_id},
-    session::recorded::RECORDED,
-    specification::SAMPLE,
-};
+use crate::cases::case::{Group, Member, Role};
+use crate::diagnosis::cause::{EarlierRequest, Writing, WrongAnswers};
+use crate::diagnosis::difference::Difference;
+use crate::diagnosis::finding::{Attempt, KindShare, Sought};
+use crate::rules::requests::number_id;
+use crate::rules::{Advice, Violation};
+use crate::session::recorded::RECORDED;
+use crate::specification::SAMPLE;
 
 /// A finding in an answer to a quote in sponsored mode.
 fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {

@@ -3,10 +3,8 @@
 use paymaster_engine::cases::protocol::IDLE_CONNECTION;
 use paymaster_fee_quote::target::ordinary::BOUNDS;
 
-use crate::{
-    common::group::{find_relation, group, group_of},
-    *,
-};
+use crate::common::group::{find_relation, group, group_of};
+use crate::*;
 
 /// How often the rule held and at which members it was broken, when the members are answered so, one after the other.
 fn counts(relation: &str, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {

@@ -7,10 +7,8 @@ use paymaster_ethereum::{
     CallOutcome, SimulationOutcome, read_paymaster_call, read_simulation, simulation_call, validation_call,
 };
 use paymaster_exchange::{Refusal, Simulation};
-use paymaster_fee_quote::{
-    on_chain::{completed, pays_in_tokens},
-    relations::ON_CHAIN,
-};
+use paymaster_fee_quote::on_chain::{completed, pays_in_tokens};
+use paymaster_fee_quote::relations::ON_CHAIN;
 
 use crate::*;
 

@@ -1,9 +1,7 @@
 //! The plan of a run.
 
-use paymaster_engine::{
-    cases::plan::{FIRST_ID, group, salt},
-    rules::Bits,
-};
+use paymaster_engine::cases::plan::{FIRST_ID, group, salt};
+use paymaster_engine::rules::Bits;
 
 use crate::*;
 

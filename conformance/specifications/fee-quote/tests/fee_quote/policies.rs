@@ -1,9 +1,8 @@
 //! Targets with policies of their own, as real ones have. They must do only what the profile states.
 
-use crate::{
-    common::{runs as common, runs::RuleCounts},
-    *,
-};
+use crate::common::runs as common;
+use crate::common::runs::RuleCounts;
+use crate::*;
 
 const KNOWN: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
 

@@ -1,9 +1,7 @@
 //! The texts of violations: the request of the group, the place in its answer, the expected and the actual value.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use paymaster_schemas::documents;
 

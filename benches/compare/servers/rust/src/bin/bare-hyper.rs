@@ -4,9 +4,11 @@ use std::{convert::Infallible, error::Error};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::{
-    Request, Response, body::Incoming, header::CONTENT_TYPE, server::conn::http1, service::service_fn,
-};
+use hyper::{Request, Response};
+use hyper::body::Incoming;
+use hyper::header::CONTENT_TYPE;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 

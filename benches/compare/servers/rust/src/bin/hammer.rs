@@ -2,11 +2,9 @@
 //! `hammer URL_AUTHORITY REQUESTS_FILE CONNECTIONS SECONDS` prints `requests seconds p50_us p99_us`; an answer that is not HTTP 200
 //! with a result ends it with an error, since nobody wants to know how fast a server refuses.
 
-use std::{
-    error::Error,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};

@@ -3,11 +3,9 @@
 
 use std::{error::Error, sync::Arc};
 
-use jsonrpsee::{
-    RpcModule,
-    server::ServerBuilder,
-    types::{ErrorObjectOwned, Params},
-};
+use jsonrpsee::RpcModule;
+use jsonrpsee::server::ServerBuilder;
+use jsonrpsee::types::{ErrorObjectOwned, Params};
 use serde_json::Value;
 
 #[tokio::main]

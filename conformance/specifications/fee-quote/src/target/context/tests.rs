@@ -1,14 +1,10 @@
 //! What a context expects of requests.
 
 use super::*;
-use crate::target::{
-    dialect::{Amounts, QuotedTokens},
-    profile::{Token, TokenLists, VaryingMember},
-};
-use paymaster_engine::{
-    cases::case::{Base, Draw},
-    message::request::ParsedRequest,
-};
+use crate::target::dialect::{Amounts, QuotedTokens};
+use crate::target::profile::{Token, TokenLists, VaryingMember};
+use paymaster_engine::cases::case::{Base, Draw};
+use paymaster_engine::message::request::ParsedRequest;
 use paymaster_schemas::{Kind, kinds};
 use serde_json::json;
 

@@ -1,13 +1,9 @@
 //! What a summary says of rules that were judged too seldom, and of a target that refuses everything.
 
-use paymaster_engine::{
-    knowledge::Discover as _,
-    session::{Ending, Session},
-    verdict::{
-        conclusion::{Conclusion, Strictness},
-        summary::{Summary, most_awaited},
-    },
-};
+use paymaster_engine::knowledge::Discover as _;
+use paymaster_engine::session::{Ending, Session};
+use paymaster_engine::verdict::conclusion::{Conclusion, Strictness};
+use paymaster_engine::verdict::summary::{Summary, most_awaited};
 use paymaster_fee_quote::lines;
 
 use crate::{common::runs as common, *};

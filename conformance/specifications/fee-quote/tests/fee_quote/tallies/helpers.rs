@@ -1,10 +1,8 @@
 //! Groups, exchanges and judgements to count.
 
-use paymaster_engine::{
-    cases::case::Member,
-    rules::Report,
-    session::judge::{Judgement, read},
-};
+use paymaster_engine::cases::case::Member;
+use paymaster_engine::rules::Report;
+use paymaster_engine::session::judge::{Judgement, read};
 use paymaster_fee_quote::relations::CALLS;
 
 use crate::*;

@@ -1,13 +1,9 @@
 //! Listed rules, and rules that no attempt reproduces.
 
-use paymaster_engine::{
-    diagnosis::{
-        finding::{Attempt, KindShare, Sought},
-        sentence::cause_of,
-    },
-    session::tally::FirstViolation,
-    verdict::known::EntryState,
-};
+use paymaster_engine::diagnosis::finding::{Attempt, KindShare, Sought};
+use paymaster_engine::diagnosis::sentence::cause_of;
+use paymaster_engine::session::tally::FirstViolation;
+use paymaster_engine::verdict::known::EntryState;
 
 use super::*;
 

@@ -1,10 +1,8 @@
 //! From judgements to verdicts: what is counted, in whatever order, and how it ends a run.
 
 use helpers::{NO, *};
-use paymaster_engine::{
-    cases::protocol::DISCOVERY,
-    diagnosis::outcomes::{AnswerKind, RequestPlace},
-};
+use paymaster_engine::cases::protocol::DISCOVERY;
+use paymaster_engine::diagnosis::outcomes::{AnswerKind, RequestPlace};
 
 use crate::*;
 

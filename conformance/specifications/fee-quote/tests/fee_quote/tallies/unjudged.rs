@@ -1,13 +1,9 @@
 //! Answers that are not judged.
 
-use paymaster_engine::{
-    session::{
-        access::Access,
-        recheck::{Original, Recheck, Replayed},
-        unjudged::Unjudged,
-    },
-    verdict::summary::UnjudgedGroups,
-};
+use paymaster_engine::session::access::Access;
+use paymaster_engine::session::recheck::{Original, Recheck, Replayed};
+use paymaster_engine::session::unjudged::Unjudged;
+use paymaster_engine::verdict::summary::UnjudgedGroups;
 
 use super::*;
 use crate::common::runs::profile;

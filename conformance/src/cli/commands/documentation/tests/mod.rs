@@ -12,13 +12,12 @@ use paymaster_schemas::{Basis, Clause, Reading, Section, sections::anchor};
 use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, exit, settings::environment::variables};
 
 use super::{cost, how_judged};
-use crate::{
-    cli::{args::Cli, commands::init::template, examples::EXAMPLES},
-    report::{
-        formats::FORMATS,
-        text::{sections, words::count},
-    },
-};
+use crate::cli::args::Cli;
+use crate::cli::commands::init::template;
+use crate::cli::examples::EXAMPLES;
+use crate::report::formats::FORMATS;
+use crate::report::text::sections;
+use crate::report::text::words::count;
 
 /// Width of the help in `commands.md`.
 const WIDTH: usize = 110;

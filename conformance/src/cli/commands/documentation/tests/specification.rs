@@ -4,9 +4,8 @@
 use paymaster_engine::specification::Specification;
 use std::fmt::Write as _;
 
-use paymaster_schemas::{
-    Basis, Clause, Document, Kind, Reading, Section, document, resolved, sections::anchor,
-};
+use paymaster_schemas::sections::anchor;
+use paymaster_schemas::{Basis, Clause, Document, Kind, Reading, Section, document, resolved};
 use paymaster_settings::DEFAULT_SPECIFICATION;
 use serde_json::Value;
 
