@@ -35,6 +35,10 @@ const CAUSES: &[(&str, &str)] = &[
     ("quotes-none-of-long-lists", "listed tokens or more, and for none of "),
     ("token-list-of-one-refused", "requests with exactly 1 listed token, and for none of "),
     ("refused-sender-forbidden", "every request with sender "),
+    (
+        "token-data-empty-where-not-sponsored",
+        "for an operation that the profile lists as refused, and for none of ",
+    ),
     ("token-verification-null-when-alone-absent", "wrong without verificationGasLimit and with callGasLimit"),
     ("escaped-method-unknown", "right with the same values without escapes"),
     ("white-space-refused", "right with the same values without white space"),

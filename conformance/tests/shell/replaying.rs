@@ -27,6 +27,57 @@ fn what_the_requests_of_a_connection_decide_is_still_there() {
     assert!(code == 1 && !out.contains("FIXED"), "{out}{err}");
 }
 
+/// A header that closes its connection leaves a new one to the next request, which is what decides.
+#[test]
+fn what_a_new_connection_decides_is_blamed_on_no_header() {
+    let server = Server::hooked(|_, _, response| {
+        let OnConnection { earlier, .. } = *response.extensions().get().unwrap();
+        let (head, body) = response.into_parts();
+        let mut text = String::from_utf8_lossy(&whole(body)).into_owned();
+        if earlier == 0 {
+            text = text.replace(r#""decimal":6"#, r#""decimal":"6""#);
+        }
+        Response::from_parts(head, Full::new(text.into()))
+    });
+    let (out, _) = ends(1, alone(&[&server.url(), "--cases", "200"]));
+    assert!(out.contains("/decimal") && !out.contains("with the request header"), "{out}");
+}
+
+/// Every n-th request meets a machine that is wrong, and a group of n requests would meet it at the same place each time.
+#[test]
+fn a_replay_falls_out_of_step_with_a_balancer() {
+    const RULE: &str = "json-rpc.batch-elements";
+    let server = |is_wrong: fn(usize, usize) -> bool, offset| {
+        Server::hooked(move |number, _, response| {
+            let (head, body) = response.into_parts();
+            let mut body = whole(body);
+            if let Ok(mut answers) = serde_json::from_slice::<Vec<Value>>(&body)
+                && is_wrong(number, offset)
+            {
+                for answer in &mut answers {
+                    refuse(answer, -32_000, "another machine");
+                }
+                body = Value::Array(answers).to_string().into();
+            }
+            Response::from_parts(head, Full::new(body))
+        })
+    };
+    let folder = tempdir().unwrap();
+    let every_other = server(|number, _| number % 2 == 0, 0);
+    ends(1, run(&folder, &[&every_other.url(), "--rule", RULE, "--strict"]));
+    let file = format!("paymaster-replays/{RULE}-1.json");
+    let requests = json_of(&folder, &file)["members"].as_array().unwrap().len();
+    for offset in 0..requests {
+        let in_step = match requests {
+            2 => server(|number, offset| number % 2 == offset, offset),
+            3 => server(|number, offset| number % 3 == offset, offset),
+            other => panic!("{other} requests"),
+        };
+        let (_, out, err) = run(&folder, &["replay", &file, &in_step.url()]);
+        assert!(out.contains("STILL THERE"), "{requests} {offset}: {out}{err}");
+    }
+}
+
 #[test]
 fn a_connection_is_idle_in_a_run_and_in_a_replay_where_that_is_asked_for() {
     let folder = tempdir().unwrap();

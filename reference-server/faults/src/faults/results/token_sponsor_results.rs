@@ -23,6 +23,9 @@ pub(crate) const FAULTS: &[Fault] = &[
         .changes(Set(r#""SPONSORED""#))
         .also(&["sponsor.mode-mandatory-served"]),
     fault(DATA, "token-data-empty", "paymasterAndData is 0x").changes(Set(r#""0x""#)),
+    fault(DATA, "token-data-empty-where-not-sponsored", "paymasterAndData is 0x for a sender to refuse")
+        .changes(Set(r#""0x""#))
+        .when(|view| view.is_denied()),
     fault(DATA, "token-data-null", "paymasterAndData is null").changes(Set("null")),
     fault(DATA, "token-data-number", "paymasterAndData is a number").changes(Set("0")),
     fault(DATA, "token-data-missing-when-deploying", "leaves paymasterAndData out when there is an initCode")
