@@ -118,8 +118,8 @@ pub struct Counted {
 impl Counted {
     /// The bytes of the request.
     pub const BYTES: Self = Self { pointer: "", what: "byte" };
-    /// Whether its operation is one that the profile lists as refused: 1 or 0.
-    pub const REFUSED: Self = Self { pointer: "/params/0", what: "refused operation" };
+    /// Whether its operation is one that the profile lists as refused: 1 or 0. The profile knows it, and no part of the request.
+    pub const REFUSED: Self = Self { pointer: "", what: "refused operation" };
 }
 
 /// A part of a whole profile.

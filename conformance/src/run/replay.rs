@@ -193,7 +193,9 @@ impl Search<'_> {
             if !(self.is_partial && self.ways.iter().all(|way| way.held >= self.needed / 2)) {
                 self.sender.close_idle();
             }
-            if self.is_partial && number % 2 == 1 {
+            // In no order: every second round could be in step with the target too.
+            let is_due = scattered(number as u64) % 2 == 1;
+            if self.is_partial && self.group.members.len() > 1 && is_due {
                 self.deliver(&self.wrong_request_alone()).await?;
             }
             let spread = if self.finding.cause.is_none() { SPREAD_WITHOUT_CAUSE } else { SPREAD };

@@ -189,6 +189,7 @@ const NEEDS_HTTP: &[&str] = &[
     "incomplete-operation-unanswered",
     // By another relation than the one that its clause is about.
     "id-by-text-search",
+    "token-data-empty-where-not-sponsored",
     // By the Date of the answer.
     "quotes-expired-minutes-ago",
     "answers-cross",

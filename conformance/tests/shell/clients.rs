@@ -106,7 +106,7 @@ fn how_a_client_writes_the_names_of_its_headers_may_decide() {
             write(&mut stream, answer.as_bytes());
         }
     });
-    let (_, out, err) = alone(&[url.as_str(), "--rule=request.headers", "--allow-incomplete"]);
+    let (_, out, err) = alone(&[url.as_str(), "--rule=request.headers", "--allow-incomplete", "-v"]);
     let words = flat(&out);
     assert!(words.contains("with the request headers of ethers, as it writes them"), "{out}{err}");
 }

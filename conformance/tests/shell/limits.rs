@@ -383,7 +383,7 @@ fn a_service_of_one_mode_is_judged_by_the_rules_of_that_mode() {
     fs::write(&file, PROFILE.replace("accepts = \"any\"\nsponsors = \"any\"", "")).unwrap();
     let server = without_token_mode();
     let (out, _) = ends(4, run(&folder, &[&server.url()]));
-    let line = r#"the target answered: "no token mode here": where it does not serve them, write operations.modes = ["SPONSORED"]"#;
+    let line = r#"answers): "no token mode here": where it does not serve them, write operations.modes = ["SPONSORED"]"#;
     assert!(flat(&out).contains(line), "{out}");
     fs::write(&file, format!("{PROFILE}modes = [\"SPONSORED\"]\nrefused-senders = [\"{REFUSED}\"]\n"))
         .unwrap();

@@ -706,16 +706,15 @@ pub(crate) fn form_of(label: &str) -> Option<&'static Form> {
     CLIENT_FORMS.iter().find(|form| label == form.label)
 }
 
-/// Data of an operation, its stub, and data of operations that differ from it in their call data, their sender or their EntryPoint alone.
+/// Data of an operation, its stub, and data of operations that differ from it in their call data or their sender alone.
 pub(crate) static ANOTHER_CALL: Relation = Relation::new(
     "another-call",
-    "stub and data of an operation, then data with other call data, of another sender and for another EntryPoint",
+    "stub and data of an operation, then data with other call data, and of another sender",
 )
 .of(Bases::These(DATAS), Rounds::scaled(4), |input, ids| {
     if !input.context.may_vary_operations() {
         return Vec::new();
     }
-    let (target, own) = (Target::of(input.context), version(input.pair));
     let stub = with(input.base, "", "method", STUB);
     let id = ids.next_id();
     let mut members = vec![
@@ -730,17 +729,9 @@ pub(crate) static ANOTHER_CALL: Relation = Relation::new(
         member(Role::Variant, "other call data again", other_call(input.base, input.round + 100), ids),
         member(Role::Variant, "large call data", large_call(input.base), ids),
     ];
-    if target.accepts_any() {
+    if Target::of(input.context).accepts_any() {
         members.push(member(Role::Variant, "another sender", of_another_sender(input.base), ids));
     }
-    let is_in_the_same_form = |other: &EntryPointVersion| {
-        *other != own && own != EntryPointVersion::V06 && *other != EntryPointVersion::V06
-    };
-    // One paymaster may serve several EntryPoints, with the same data: only its signature shows whether they are of this one.
-    members.extend(target.sent_versions().find(is_in_the_same_form).map(|other| {
-        let request = with_param(input.base, 1, json!(other.address().to_checksum(None)));
-        member(Role::Other, "another EntryPoint", request, ids)
-    }));
     members
 })
 .simulated(simulation);

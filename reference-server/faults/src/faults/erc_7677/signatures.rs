@@ -135,12 +135,6 @@ pub(crate) const FAULTS: &[Fault] = &[
     ),
     fault(OF_CALL, "data-cached-without-sender", "repeats data for the same operation of another sender")
         .on_result(|view, result| view.repeat(result, without(view, &["sender"]))),
-    fault(
-        SIGNATURE,
-        "data-cached-without-entry-point",
-        "repeats data for the same operation of another EntryPoint",
-    )
-    .on_result(|view, result| view.repeat(result, view.operation().to_string())),
     fault(KEPT, "data-cached-without-limits", "repeats data for an operation with other gas limits")
         .on_result(|view, result| view.repeat(result, without(view, &GAS_LIMITS))),
     fault(KEPT, "fee-of-the-stub-signed", "signs the first maxFeePerGas of a sender and nonce")
