@@ -186,6 +186,11 @@ impl Cause {
         sides.all(|side| side == Some(true)).then_some(true)
     }
 
+    /// Whether it is that the operation is one that the profile lists as refused.
+    pub fn is_of_the_refused(&self) -> bool {
+        matches!(self, Self::Amount(Amount { counted: Counted::REFUSED, .. }))
+    }
+
     /// On what the finding depends.
     pub fn kind(&self) -> CauseKind {
         match self {

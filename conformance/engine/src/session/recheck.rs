@@ -1,13 +1,13 @@
 //! Judges a group that is sent again: whether the rule of a finding is broken again.
 
 use crate::cases::{Group, Order};
-use crate::diagnosis::{Amount, Cause, Finding, Key, Sought, without_indices};
+use crate::diagnosis::{Cause, Finding, Key, Sought, without_indices};
 use crate::knowledge::{Expectation, Knowledge};
 use crate::message::Answer;
 use crate::rules::{Report, Rule, View, Violation};
 use crate::session::judge;
 use crate::session::{Judge, Judgement};
-use crate::specification::{Counted, Specification};
+use crate::specification::Specification;
 use crate::verdict::Summary;
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -162,8 +162,7 @@ impl Original {
         let answers: Vec<Answer<'_>> = finding.exchanges.iter().map(Answer::of).collect();
         let answer = answers.get(violation.member);
         let is_spent = matches!(finding.cause, Some(Cause::Spent { .. }));
-        let is_of_the_refused =
-            matches!(finding.cause, Some(Cause::Amount(Amount { counted: Counted::REFUSED, .. })));
+        let is_of_the_refused = finding.cause.as_ref().is_some_and(Cause::is_of_the_refused);
         let is_seldom = finding.share.is_some_and(|share| 4 * share.broken < share.judged);
         // The run has compared the requests that have the value with those that do not.
         let wrong = finding.exchanges.get(violation.member);

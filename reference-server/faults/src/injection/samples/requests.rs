@@ -53,6 +53,7 @@ fn with_ids() -> Vec<Value> {
 fn with_operations() -> Vec<Value> {
     vec![
         request(5, SPONSOR, refused(), sponsored()),
+        request(5, SPONSOR, refused(), paid_in(USDC)),
         request(
             5,
             SPONSOR,
