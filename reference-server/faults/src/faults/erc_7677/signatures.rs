@@ -134,7 +134,8 @@ pub(crate) const FAULTS: &[Fault] = &[
         |view, result| view.repeat(result, without(view, &["maxFeePerGas", "maxPriorityFeePerGas"])),
     ),
     fault(OF_CALL, "data-cached-without-sender", "repeats data for the same operation of another sender")
-        .on_result(|view, result| view.repeat(result, without(view, &["sender"]))),
+        .on_result(|view, result| view.repeat(result, without(view, &["sender"])))
+        .also(&[DIFFERS.clause]),
     fault(KEPT, "data-cached-without-limits", "repeats data for an operation with other gas limits")
         .on_result(|view, result| view.repeat(result, without(view, &GAS_LIMITS))),
     fault(KEPT, "fee-of-the-stub-signed", "signs the first maxFeePerGas of a sender and nonce")
