@@ -106,6 +106,9 @@ impl Discovery {
         let is_common = |version| matches!(version, EntryPointVersion::V06 | EntryPointVersion::V07);
         let versions =
             self.target.sent_versions().filter(|version| (is_named || is_common(*version)) == is_first);
+        // A listed operation is sent as it is.
+        let is_listed = !self.target.profile.operations.sponsorable.is_empty();
+        let fees = if is_listed { &[][..] } else { &FEES[..] };
         let mut source = self.source();
         let mut requests = Vec::new();
         for version in versions {
@@ -113,7 +116,7 @@ impl Discovery {
             for chain in CHAINS {
                 let request = source.base(&Base::accepted(kind)).map(|request| {
                     let request = with_param(&request, 2, json!(hex(chain)));
-                    FEES.iter().fold(request, |request, fee| with(&request, "/params/0", fee, hex(LOW_FEE)))
+                    fees.iter().fold(request, |request, fee| with(&request, "/params/0", fee, hex(LOW_FEE)))
                 });
                 requests.push((Trial::Chain(chain), kind, request));
             }
@@ -371,6 +374,23 @@ mod tests {
         let found = discovery.found().0.found;
         assert_eq!(found.chain_id, Some(137));
         assert!(found.served.iter().eq(["0.8"]), "{:?}", found.served);
+    }
+
+    #[test]
+    fn a_listed_operation_is_sent_with_its_fees_and_any_other_with_low_ones() {
+        let fees_of = |profile: &str| -> Vec<Value> {
+            let target = Target::new(crate::profile::read(profile).unwrap());
+            let requests = Discovery::new(target, 1).guess_chain(true);
+            requests
+                .into_iter()
+                .filter_map(|(_, _, request)| request)
+                .map(|own| own["params"][0]["maxFeePerGas"].clone())
+                .collect()
+        };
+        let listed = r#"operations.accepts = "listed"
+            operations.sponsorable = [{ entry-point = "0.7", operation = { sender = "0x00000000000000000000000000000000000000a1", maxFeePerGas = "0x77" } }]"#;
+        assert!(fees_of(listed).iter().all(|fee| fee == "0x77") && !fees_of(listed).is_empty());
+        assert!(fees_of("").iter().all(|fee| *fee == json!(hex(LOW_FEE))) && !fees_of("").is_empty());
     }
 
     #[test]

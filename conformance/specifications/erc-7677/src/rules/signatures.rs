@@ -64,7 +64,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule("call.same-operation", 2, Check::Group(&SPELLINGS, spellings))
         .hint("sign the values of the members, not their text"),
     rule("data.differs", 2, Check::Group(&ANOTHER_CALL, differs))
-        .hint("data for different calls are equal: are they signed over the operation?")
+        .hint("data for different operations are equal: are they signed over the operation?")
         .unless(lines::only_listed),
     rule("data.differs-at-once", 2, Check::Group(&CONCURRENT, all_differ))
         .hint("equal data for different calls that are asked for together: what do requests share?")
@@ -241,7 +241,7 @@ fn differs(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
         report.set_member(place);
         let is_new = known.insert(data);
         if view.role == Role::Variant {
-            let expected = "other bytes than for another call";
+            let expected = "other bytes than for another operation";
             report.expect(is_new, format_args!("/result/{name}"), expected, || "the same bytes".to_owned());
         }
     }
@@ -260,7 +260,7 @@ fn all_differ(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report
         for (answer, name, result) in single.into_iter().chain(batch) {
             let data = result.and_then(|result| result.get(name)?.as_str());
             if let Some(data) = data.filter(|data| data.len() >= 2 + 2 * ROOM) {
-                let expected = "other bytes than for another call";
+                let expected = "other bytes than for another operation";
                 report.expect(known.insert(data), format_args!("{answer}/result/{name}"), expected, || {
                     "the same bytes".to_owned()
                 });

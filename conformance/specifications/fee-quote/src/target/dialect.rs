@@ -1,7 +1,7 @@
 //! The dialect: which reading of each ambiguity of the specification the target uses.
 //!
 //! It is learned from the first exchanges (`discovery.rs`) unless the profile pins it. Requests are written in it, so that no
-//! target fails for a lawful reading. The ambiguities and their readings are `paymaster_schemas::READINGS`.
+//! target fails for a lawful reading. The readings are in `schemas/src/fee_quote/readings.rs`.
 
 use std::collections::BTreeSet;
 
