@@ -257,4 +257,9 @@ impl Expectation {
     pub fn requires_result(self) -> bool {
         matches!(self, Self::Sponsored | Self::Accepted)
     }
+
+    /// Whether a result that sponsors the operation is a violation.
+    pub fn forbids_grant(self) -> bool {
+        matches!(self, Self::Refused | Self::NotSponsored)
+    }
 }

@@ -213,37 +213,40 @@ impl Search<'_> {
         }
         match self.conclusion().await {
             ReplayOutcome::Fixed(tries) => {
-                let mut broken = self.after_ordinary_calls().await?;
-                // What the target keeps of any other request may decide.
-                let may_depend = self.finding.cause.is_none() || self.finding.shown_by_a_run;
-                if broken.is_none() && may_depend && self.may_send_a_run {
-                    broken = self.after_a_run().await?;
+                if let Some(broken) = self.after_ordinary_calls().await? {
+                    return Ok(broken);
                 }
-                Ok(broken.unwrap_or(ReplayOutcome::Fixed(tries)))
+                // What the target keeps of any other request may decide; where the tries showed it now and then, how many requests came over the
+                // connection.
+                let may_depend = self.finding.cause.is_none() || self.finding.shown_by_a_run;
+                let is_whole = may_depend && self.may_send_a_run;
+                let is_over_one = (may_depend || self.is_partial) && self.may_send_a_run;
+                Ok(self.after_runs([is_whole, is_over_one]).await?.unwrap_or(ReplayOutcome::Fixed(tries)))
             }
             conclusion => Ok(conclusion),
         }
     }
 
-    /// Sends the requests once more after those of a run, and after many over the same connection. Gives a conclusion where that breaks the
-    /// rule.
-    async fn after_a_run(&mut self) -> Result<Option<ReplayOutcome>, String> {
-        for (in_flight, most) in
-            [(self.finding.circumstances.connections, usize::MAX), (1, OVER_ONE_CONNECTION)]
-        {
+    /// Sends the requests once more after a whole run, and after many groups of one over one connection, each where it is due. Gives a
+    /// conclusion where that breaks the rule.
+    async fn after_runs(&mut self, is_due: [bool; 2]) -> Result<Option<ReplayOutcome>, String> {
+        let runs = [(self.finding.circumstances.connections, usize::MAX), (1, OVER_ONE_CONNECTION)];
+        for ((in_flight, most), _) in runs.into_iter().zip(is_due).filter(|(_, is_due)| *is_due) {
             self.sender.close_idle();
-            let plan = Plan::new(self.context, unseen_number(), WHOLE_FROM).take(most);
-            let sending = stream::iter(plan).map(async |group| self.deliver(&group).await);
-            let mut sending = pin!(sending.buffered(in_flight));
-            while let Some(exchanges) = sending.next().await {
-                exchanges?;
+            {
+                let plan = Plan::new(self.context, unseen_number(), WHOLE_FROM).take(most);
+                let sending = stream::iter(plan).map(async |group| self.deliver(&group).await);
+                let mut sending = pin!(sending.buffered(in_flight));
+                while let Some(exchanges) = sending.next().await {
+                    exchanges?;
+                }
             }
-        }
-        for way in 0..self.ways.len() {
-            let group = self.group_of(way);
-            let exchanges = self.deliver(&group).await?;
-            if let Some(outcome) = self.judge(way, &group, &exchanges) {
-                return Ok(Some(outcome));
+            for way in 0..self.ways.len() {
+                let group = self.group_of(way);
+                let exchanges = self.deliver(&group).await?;
+                if let Some(outcome) = self.judge(way, &group, &exchanges) {
+                    return Ok(Some(outcome));
+                }
             }
         }
         Ok(None)
@@ -323,8 +326,10 @@ impl Search<'_> {
         if !self.serves_others().await {
             return Ok(not_proved("the target refuses ordinary requests"));
         }
-        let broken = if self.finding.cause.is_none() { self.after_a_run().await? } else { None };
-        Ok(broken.unwrap_or(ReplayOutcome::Fixed(self.tries())))
+        Ok(self
+            .after_runs([self.finding.cause.is_none(); 2])
+            .await?
+            .unwrap_or(ReplayOutcome::Fixed(self.tries())))
     }
 
     /// How the rule is broken between calls, where it is broken by comparing them: what later answers are compared with may be wrong as before.

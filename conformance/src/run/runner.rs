@@ -309,6 +309,7 @@ async fn judge_plan(
         at_most,
         limits: context.spending_limits(),
     });
+    forecast.begin_plan(&sender.pace);
     report_estimate(forecast, sender, listener).await;
     let (groups, building) =
         GroupQueue::start(suite, context, settings.seed(), settings.args.cases(), budget);

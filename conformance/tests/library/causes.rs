@@ -88,7 +88,8 @@ fn no_cause_contradicts_what_a_fault_depends_on() {
         quote-cached-by-preferred-token, decision-cached-by-call-data, decision-cached-by-nonce, \
         result-cached-by-sender, id-of-previous, answers-cross, erc-7677: signature-without-leading-zero, \
         erc-7677: final-of-earlier-data, erc-7677: data-cached-without-fees, \
-        erc-7677: data-cached-by-start-of-call, erc-7677: factory-remembered";
+        erc-7677: data-cached-by-start-of-call, erc-7677: factory-remembered, sponsored-data-half-byte, \
+        sponsored-mode-alias, batch-ids-as-text";
     let matrix = matrix_of(&faults.split(", ").collect::<Vec<_>>(), 60);
     let causes = Causes::of(&matrix);
     let untrue: Vec<_> =

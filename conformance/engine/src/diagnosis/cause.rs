@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::difference::Difference;
 use crate::cases::Group;
 use crate::json::with_indices;
-use crate::message::Answer;
+use crate::knowledge::Knowledge;
+use crate::message::{Answer, ParsedRequest};
 use crate::specification::{Counted, Places};
 
 /// What decides whether the rule of a finding is broken. Reports have the name of its kind, such as `members`.
@@ -222,14 +223,33 @@ pub fn is_about_the_kind(pointer: &str, wrong: &Exchange) -> bool {
 }
 
 /// Whether an answer that does not break a rule is right in the respect in which another one is wrong: it is of the same kind, and has
-/// the object or list in which the rule is broken. An error is not right in a member of a result.
-pub fn is_right_in_the_same_respect(pointer: &str, wrong: &Exchange, right: &Exchange) -> bool {
+/// the object or list in which the rule is broken. An error is not right in a member of a result, nor is a value by which the target declines
+/// what it need not decline.
+pub fn is_right_in_the_same_respect(
+    pointer: &str,
+    wrong: &Exchange,
+    right: &Exchange,
+    knowledge: &dyn Knowledge,
+) -> bool {
     if is_about_the_kind(pointer, wrong) {
         return true;
     }
-    let (wrong, right) = (Answer::of(wrong), Answer::of(right));
+    let specification = knowledge.specification();
+    let must_decline = || match ParsedRequest::of(&wrong.request, specification) {
+        ParsedRequest::Call(call) => knowledge.requirement(&call).expectation.forbids_grant(),
+        _ => false,
+    };
+    let (wrong_answer, right) = (Answer::of(wrong), Answer::of(right));
+    let declines = || {
+        let place = pointer.strip_prefix("/result")?;
+        let mut result = wrong_answer.result().filter(|result| (specification.grants)(result))?.clone();
+        result.pointer_mut(place)?.clone_from(right.result()?.pointer(place)?);
+        Some(!(specification.grants)(&result))
+    };
     let kind = |answer: &Answer<'_>| (answer.result().is_some(), answer.error().is_some());
-    kind(&wrong) == kind(&right) && has_parent(&right, pointer)
+    kind(&wrong_answer) == kind(&right)
+        && has_parent(&right, pointer)
+        && (declines() != Some(true) || must_decline())
 }
 
 /// Whether an answer has the object or list around a place. Of lists, the first element is looked at.

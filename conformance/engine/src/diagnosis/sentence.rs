@@ -6,7 +6,7 @@ use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
-use super::cause::{Amount, Bounds, Cause, EarlierRequest, Writing, WrongAnswers};
+use super::cause::{Amount, Bounds, Cause, Contrast, EarlierRequest, Writing, WrongAnswers};
 use super::difference::{Difference, DifferenceKind};
 use super::way::{Way, WholeAnswer};
 use crate::cases::Role;
@@ -187,9 +187,14 @@ impl Shown {
         let is_own = |(place, value): (usize, &Option<Value>)| {
             place != *member && value.is_some() && values.get(*member) == Some(value)
         };
+        // What is wrong for one request may be right for another.
+        let is_same = |contrast: &Contrast| {
+            contrast.exchanges.get(*member).and_then(value).is_some_and(|own| values[*member] == Some(own))
+        };
         match finding.rule.check {
             Check::Group(..) if values.iter().enumerate().any(is_own) => Self::Alike,
             Check::Group(..) => Self::Otherwise,
+            _ if finding.contrast.as_ref().is_some_and(is_same) => Self::Alike,
             _ => Self::Wrong,
         }
     }

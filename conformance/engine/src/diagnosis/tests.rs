@@ -1,9 +1,6 @@
-use std::time::Duration;
-
-use paymaster_exchange::{Exchange, Response};
 use serde_json::{Value, json};
 
-use super::cause::{Cause, EarlierRequest, Writing, is_right_in_the_same_respect};
+use super::cause::{Cause, EarlierRequest, Writing};
 use super::difference::{Difference, DifferenceKind, differences, with_all};
 use super::fewest::Fewest;
 use super::narrowing::Narrowing;
@@ -201,33 +198,6 @@ fn the_smallest_members_that_differ_are_named() {
     assert_eq!(inside, [difference("/params/1/tokenInfo/b/c", Some(json!(2)), None)]);
     let whole = difference("/params/1/tokenInfo", Some(failing), None);
     assert_eq!(whole.clone().inside(), [whole]);
-}
-
-#[test]
-fn an_answer_is_right_in_the_respect_in_question_only() {
-    let result = exchange(r#"{"id":1,"result":{"feeQuotes":[{"decimal":6}]}}"#);
-    let without_quotes = exchange(r#"{"id":1,"result":{"feeQuotes":[]}}"#);
-    let error = exchange(r#"{"id":1,"error":{"code":-32602,"message":"no"}}"#);
-    for (pointer, wrong, right, expected) in [
-        ("/result/feeQuotes/3/decimal", &result, &result, true),
-        ("/result/feeQuotes/0/decimal", &result, &without_quotes, false),
-        ("/result/feeQuotes/0/decimal", &result, &error, false),
-        ("/id", &error, &result, false),
-        ("/id", &result, &without_quotes, true),
-        // The kind of the answer is what is wrong.
-        ("/error", &error, &result, true),
-        ("/result", &result, &error, true),
-        ("/error/code", &result, &error, true),
-        ("", &error, &result, true),
-    ] {
-        let is_right = is_right_in_the_same_respect(pointer, wrong, right);
-        assert_eq!(is_right, expected, "{pointer}: {wrong:?} beside {right:?}");
-    }
-}
-
-fn exchange(body: &str) -> Exchange {
-    let response = Response { status: 200, headers: Vec::new(), body: body.to_owned().into() };
-    Exchange::new("{}", Ok(response), Duration::ZERO)
 }
 
 /// Long values that differ near their ends: the part that differs is shown, with the length.

@@ -134,6 +134,27 @@ pub fn error_of(answer: &Map<String, Value>) -> Option<&Value> {
     answer.get("error").filter(|error| alone || !error.is_null() && present(answer, "result").is_none())
 }
 
+/// Whether an error is one of a rate limit, by its words, by the code of HTTP, or by that of EIP-1474 for an exceeded limit.
+pub fn speaks_of_rate(error: &Value) -> bool {
+    let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
+    let code = error.get("code").and_then(Value::as_i64);
+    has_one_of(message, &["too many requests", "rate limit", "ratelimit", "throttl", "per second"])
+        || code == Some(429)
+        || code == Some(-32005) && is_exceeded_limit(message)
+}
+
+/// Not the limit of a budget or of gas, which no pause ends.
+fn is_exceeded_limit(message: &str) -> bool {
+    message.trim().eq_ignore_ascii_case("limit exceeded")
+        || has_one_of(message, &["request"]) && has_one_of(message, &["exceeded"])
+}
+
+/// Whether a message has one of these words, in any letter case.
+pub fn has_one_of(message: &str, words: &[&str]) -> bool {
+    let message = message.to_ascii_lowercase().replace(['-', '_'], " ");
+    words.iter().any(|words| message.contains(words))
+}
+
 /// The error for a body with a content coding. A coding that the request permits is decoded before, if we can.
 fn coded(exchange: &Exchange, response: &Response) -> Option<NotJson> {
     let coding = response.header("content-encoding")?;

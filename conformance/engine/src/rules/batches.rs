@@ -6,8 +6,8 @@ use paymaster_exchange::{Body, Exchange, Response};
 use paymaster_schemas::Basis;
 
 use crate::cases::{BATCH_ELEMENTS, Role};
-use crate::knowledge::{Expectation, Knowledge};
-use crate::message::{Answer, ParsedRequest, error_of, result_of};
+use crate::knowledge::Knowledge;
+use crate::message::{Answer, ParsedRequest, error_of, result_of, speaks_of_rate};
 use crate::rules::{Advice, Report, Rule, View, Violation, same_id, shown};
 use crate::specification::Specification;
 
@@ -52,8 +52,7 @@ fn batch_elements(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Re
         });
         let [(place, Value::Object(actual))] = own.collect::<Vec<_>>()[..] else { continue };
         let grants = |answer| result_of(answer).is_some_and(batch.specification.grants);
-        let is_refused = matches!(alone.expectation, Expectation::Refused | Expectation::NotSponsored);
-        if is_refused {
+        if alone.expectation.forbids_grant() {
             // Another rule reports that it is granted alone.
             if alone.answer.object().is_none_or(grants) {
                 continue;
@@ -64,6 +63,10 @@ fn batch_elements(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Re
                 "a refusal, which the profile asks for and the call gets alone",
                 || shown(&Value::Object(actual.clone())),
             );
+            continue;
+        }
+        // How many calls of a batch a service takes is its own.
+        if error_of(actual).is_some_and(speaks_of_rate) {
             continue;
         }
         let Some(expected) = expected(alone) else { continue };

@@ -2,7 +2,7 @@
 
 use crate::cases::{Group, Order};
 use crate::diagnosis::{Cause, Finding, Key, Sought, without_indices};
-use crate::knowledge::{Expectation, Knowledge};
+use crate::knowledge::Knowledge;
 use crate::message::Answer;
 use crate::rules::{Report, Rule, View, Violation};
 use crate::session::judge;
@@ -282,10 +282,8 @@ impl<'a> Recheck<'a> {
             let was_served = original.served.get(*member) == Some(&true);
             let is_lost = |view: &View<'_>| {
                 // A result that refuses the operation is what is expected of some requests.
-                let is_expected =
-                    matches!(view.expectation, Expectation::Refused | Expectation::NotSponsored);
                 !(is_served(&view.answer, view.specification)
-                    || is_expected && view.answer.result().is_some())
+                    || view.expectation.forbids_grant() && view.answer.result().is_some())
             };
             was_served && views.get(*member).is_some_and(is_lost)
         };

@@ -14,9 +14,8 @@ use paymaster_settings::{
 use tokio::sync::OnceCell;
 
 use crate::cli::{CommandError, ReplayArgs, block_on, stop_at_interrupt};
-use crate::report::replay_file;
 use crate::report::words::count;
-use crate::report::{EMBEDDED, Maker, ReplayDefect, ReplayFile};
+use crate::report::{EMBEDDED, Maker, ReplayDefect, ReplayFile, progress, replay_file};
 use crate::run::{self, ReplayOutcome};
 use crate::{Rule, Violation};
 
@@ -30,7 +29,10 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, Co
     }
     let replay = Replay::read(&args.file)?;
     block_on(async {
-        print(&replay, &replay.send(args, environment, &OnceCell::new(), &stop_at_interrupt()).await?)
+        progress::show(&format!("replaying {}", args.file.display()));
+        let sent = replay.send(args, environment, &OnceCell::new(), &stop_at_interrupt()).await;
+        progress::show("");
+        print(&replay, &sent?)
     })
 }
 
@@ -209,9 +211,12 @@ fn replay_all(args: &ReplayArgs, environment: &Environment) -> Result<u8, Comman
         let embedded = OnceCell::new();
         let stop = stop_at_interrupt();
         let mut states = Vec::new();
+        let (all, mut done) = (files.len(), 0);
         for (headline, files) in defects(files) {
             let (mut findings, mut only_warns) = (Vec::new(), true);
             for path in &files {
+                done += 1;
+                progress::show(&format!("replaying {done} of {all}: {}", path.display()));
                 let replay = Replay::read(path);
                 only_warns &= replay.as_ref().is_ok_and(|replay| !fails_the_run(replay.rule.basis(), false));
                 let sent = async { replay?.send(args, environment, &embedded, &stop).await };
@@ -222,6 +227,7 @@ fn replay_all(args: &ReplayArgs, environment: &Environment) -> Result<u8, Comman
                 let name = path.file_stem().unwrap_or_default().to_string_lossy();
                 findings.push((state, format!("{name}  {detail}")));
             }
+            progress::show("");
             states.push((print_defect(headline, &findings)?, only_warns));
         }
         Ok::<_, CommandError>(states)

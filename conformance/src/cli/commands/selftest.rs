@@ -61,6 +61,9 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
     let (mut text, mut code) = about_matrix(&matrix, trials.count(), is_whole);
     let causes = Causes::of(&matrix);
     if args.causes {
+        if !causes.untrue.is_empty() {
+            text.insert_str(0, "THE CAUSES DO NOT HOLD  the last lines say why\n");
+        }
         text += &about_causes(&causes);
     }
     output::print(&text).map_err(|cause| format!("the matrix could not be written: {cause}"))?;

@@ -1,4 +1,4 @@
-//! Estimates how long a run takes, once a rate limit is known.
+//! Estimates how long a run takes, once a rate limit is known or the target proved to be slow.
 //! The number of requests of a plan is counted for it.
 
 use std::{sync::Arc, time::Duration};
@@ -19,6 +19,9 @@ const SLOWER: u32 = 2;
 /// It is also reported when the number of requests has changed by more than one part in this many; less is no contradiction.
 const CHANGED: u64 = 4;
 
+/// How long the plan must have run before its own rate says how long it takes: many groups, and more than a slow start.
+const SETTLED: Duration = Duration::from_secs(5);
+
 /// Makes the estimates of one run.
 pub(crate) struct Forecast<'a> {
     settings: &'a Settings,
@@ -29,6 +32,8 @@ pub(crate) struct Forecast<'a> {
     pub(crate) context: Arc<dyn Knowledge>,
     /// Requests that were sent before the plan.
     before: usize,
+    /// When the plan began, and how many requests had been answered then.
+    plan: Option<(Instant, u64)>,
     cost: Option<Cost>,
     reported: Option<Estimate>,
 }
@@ -42,6 +47,7 @@ impl<'a> Forecast<'a> {
             suite,
             context: settings.profile.expected().with_chain(suite.chain.is_some()),
             before: 0,
+            plan: None,
             cost: None,
             reported: None,
         }
@@ -54,6 +60,18 @@ impl<'a> Forecast<'a> {
         self.cost = None;
     }
 
+    /// The plan begins: from now on, answers tell how fast the target is.
+    pub(crate) fn begin_plan(&mut self, pace: &Pace) {
+        self.plan = Some((Instant::now(), pace.answers()));
+    }
+
+    /// The time between two answers of the plan.
+    fn measured(&self, pace: &Pace) -> Option<Duration> {
+        let (begun, before) = self.plan?;
+        let answered = u32::try_from(pace.answers() - before).ok()?.max(1);
+        Some(begun.elapsed()).filter(|elapsed| *elapsed >= SETTLED).map(|elapsed| elapsed / answered)
+    }
+
     /// When the depth of the plan ends.
     pub(crate) fn depth_ends(&self) -> Instant {
         let stated = self.settings.budget.unwrap_or(self.settings.args.time_limit());
@@ -62,10 +80,14 @@ impl<'a> Forecast<'a> {
         self.started + of_plan(budget)
     }
 
-    /// The estimate to report: the first one after a rate limit is known, and each later one that differs much from the last, with the
-    /// reason.
+    /// The estimate to report: the first one after a rate limit is known, or that of a target that is too slow for the whole depth; and each
+    /// later one that differs much from the last, with the reason.
     pub(crate) async fn update(&mut self, pace: &Pace) -> Option<Estimate> {
-        let mut estimate = self.at(pace.known_interval()?).await?;
+        let limit = pace.known_interval();
+        let mut estimate = self.at(limit.or_else(|| self.measured(pace))?).await?;
+        if limit.or(self.reported.as_ref().map(|last| last.interval)).is_none() && !estimate.shortened {
+            return None;
+        }
         if let Some(last) = &self.reported {
             let is_slower = estimate.interval >= last.interval.saturating_mul(SLOWER);
             let is_other = estimate.requests.abs_diff(last.requests) * CHANGED > last.requests;

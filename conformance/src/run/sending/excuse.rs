@@ -2,7 +2,7 @@
 //! how many it takes in a time, or be out of service behind its gateway. All of that is lawful, so it breaks no rule.
 
 use paymaster_client::throttling;
-use paymaster_engine::message::{Answer, error_of};
+use paymaster_engine::message::{Answer, error_of, has_one_of, speaks_of_rate};
 use paymaster_exchange::{Exchange, Failure};
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ impl Excuse {
 fn error_of_load(exchange: &Exchange, own_words: &OwnWords) -> Option<(String, bool)> {
     errors(exchange).iter().find_map(|error| {
         let message = error.get("message")?.as_str()?;
-        let is_rate_limit = speaks_of_rate(error, message) || own_words.has_limit(error);
+        let is_rate_limit = speaks_of_rate(error) || own_words.has_limit(error);
         let is_overload =
             has_one_of(message, &["busy", "overload", "too many concurrent", "try again later"]);
         (is_rate_limit || is_overload).then(|| (format!("the error \"{message}\""), is_rate_limit))
@@ -99,25 +99,6 @@ pub(super) fn errors(exchange: &Exchange) -> Vec<&Value> {
 
 /// Longer answers are not looked at, in bytes.
 const LONGEST_ERROR: usize = 2048;
-
-/// Whether an error is one of a rate limit, by its words, by the code of HTTP, or by that of EIP-1474 for an exceeded limit.
-fn speaks_of_rate(error: &Value, message: &str) -> bool {
-    let code = error.get("code").and_then(Value::as_i64);
-    has_one_of(message, &["too many requests", "rate limit", "ratelimit", "throttl", "per second"])
-        || code == Some(429)
-        || code == Some(-32005) && is_exceeded_limit(message)
-}
-
-/// Not the limit of a budget or of gas, which no pause ends.
-fn is_exceeded_limit(message: &str) -> bool {
-    message.trim().eq_ignore_ascii_case("limit exceeded")
-        || has_one_of(message, &["request"]) && has_one_of(message, &["exceeded"])
-}
-
-fn has_one_of(message: &str, words: &[&str]) -> bool {
-    let message = message.to_ascii_lowercase().replace(['-', '_'], " ");
-    words.iter().any(|words| message.contains(words))
-}
 
 #[cfg(test)]
 mod tests {

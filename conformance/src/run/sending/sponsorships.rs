@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use paymaster_engine::cases::Group;
-use paymaster_engine::knowledge::{Expectation, Knowledge, Requirement};
+use paymaster_engine::knowledge::{Knowledge, Requirement};
 use paymaster_engine::message::{Answer, Call, ParsedRequest, result_of};
 use paymaster_engine::specification::Specification;
 use paymaster_engine::spending::{Spending, SpendingLimits, Wei};
@@ -255,8 +255,7 @@ impl Sponsorships {
     fn may_be_granted(&self, call: &Call) -> bool {
         let Some(context) = self.context.as_ref().filter(|_| call.valid) else { return false };
         let Requirement { within_tables, beyond, expectation } = context.requirement(call);
-        let is_refused = matches!(expectation, Expectation::Refused | Expectation::NotSponsored);
-        within_tables && beyond.is_none() && !is_refused
+        within_tables && beyond.is_none() && !expectation.forbids_grant()
     }
 
     /// What discovery learned of the target.

@@ -77,6 +77,13 @@ pub(super) const VARIANTS: &[Variant] = &[
         })
         .when(|view| view.request.as_array().is_some_and(|batch| !batch.is_empty()))
         .warns(&["json-rpc.batch", "json-rpc.notification"]),
+    variant("batches-limited", "takes three calls of a batch, and refuses those after them by a rate limit")
+        .on_reply(|_, answer| {
+            let answers = answer.iter_mut().filter_map(Value::as_array_mut).flatten();
+            for answer in answers.skip(3).filter_map(Value::as_object_mut) {
+                refuse(answer, -32005, "too many requests");
+            }
+        }),
     variant("strict-checksums", "refuses addresses that are neither in lower case nor as EIP-55 writes them")
         .refuses(|view| addresses(view).iter().any(|address| !is_strict(address))),
     variant("strict-token-checksums", "refuses tokens neither in lower case nor as EIP-55 writes them")

@@ -5,7 +5,6 @@ use paymaster_engine::cases::{
     Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds, baseline, compared, item_of_round, member,
     remove, set, with, with_baseline, with_own_id,
 };
-use paymaster_engine::knowledge::Expectation;
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
@@ -185,8 +184,7 @@ fn changed(input: &BuildInput<'_>, ids: &mut Ids, name: &str, value: &str, label
     let request = with(input.base, OPERATION, name, value);
     let is_refused = |request: &Value| {
         let params = &request["params"];
-        let expectation = Context::of(input.context).expectation(input.pair, &params[0], &params[1]);
-        matches!(expectation, Expectation::Refused | Expectation::NotSponsored)
+        Context::of(input.context).expectation(input.pair, &params[0], &params[1]).forbids_grant()
     };
     if is_refused(&request) && !is_refused(input.base) {
         Vec::new()

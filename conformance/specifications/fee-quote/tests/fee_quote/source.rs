@@ -172,9 +172,7 @@ fn drawn_operations_have_the_requested_expectation() {
                 let kept = match (wanted.draw, Mode::of(wanted.pair)) {
                     (Draw::Accepted | Draw::Sponsored, _) => expectation.requires_result(),
                     // Where only listed operations are accepted, another one of a refused sender may get an error.
-                    (Draw::Refused, Mode::Sponsored) => {
-                        matches!(expectation, Expectation::Refused | Expectation::NotSponsored)
-                    }
+                    (Draw::Refused, Mode::Sponsored) => expectation.forbids_grant(),
                     (Draw::Refused, Mode::Erc20) => expectation == Expectation::Unknown,
                 };
                 assert!(kept, "{expectation:?} {wanted:?} {request:#}");

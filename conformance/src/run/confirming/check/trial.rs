@@ -46,7 +46,7 @@ impl Trial<'_> {
                 let wrong = finding.exchanges.get(finding.violation.member);
                 let is_same = wrong.zip(exchanges.first()).is_some_and(|(wrong, right)| {
                     self.claim.judges_groups()
-                        || is_right_in_the_same_respect(&finding.violation.pointer, wrong, right)
+                        || is_right_in_the_same_respect(&finding.violation.pointer, wrong, right, context)
                 });
                 if is_same { Shown::Right } else { Shown::Nothing }
             }

@@ -328,7 +328,7 @@ impl Search<'_> {
             Outcome::NotJudged => !is_about_the_kind(pointer, wrong),
             _ => false,
         };
-        is_right && is_right_in_the_same_respect(pointer, wrong, right)
+        is_right && is_right_in_the_same_respect(pointer, wrong, right, self.resender.context)
     }
 
     /// Sends an earlier request, and then the one of the finding with the same new value of the member; without an earlier request, that of

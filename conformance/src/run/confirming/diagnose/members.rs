@@ -9,7 +9,7 @@ use paymaster_engine::diagnosis::{
     is_right_in_the_same_respect, with_all,
 };
 use paymaster_engine::json::{amount, escaped, with_value};
-use paymaster_engine::knowledge::{Expectation, Knowledge, Requirement};
+use paymaster_engine::knowledge::{Knowledge, Requirement};
 use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_engine::rules::Violation;
 use paymaster_engine::session::{Example, Outcome};
@@ -142,6 +142,7 @@ impl Search<'_> {
                     &finding.violation.pointer,
                     &finding.exchanges[finding.violation.member],
                     &exchanges[0],
+                    self.resender.context,
                 )
             {
                 return true;
@@ -494,8 +495,8 @@ impl Search<'_> {
         let Violation { member, pointer, .. } = &self.finding.violation;
         let mut pairs = self.finding.exchanges.iter().zip(exchanges).enumerate();
         pairs.all(|(place, (wrong, right))| match (self.judges_groups(), place == *member) {
-            (false, true) => is_right_in_the_same_respect(pointer, wrong, right),
-            (true, false) => is_right_in_the_same_respect("/id", wrong, right),
+            (false, true) => is_right_in_the_same_respect(pointer, wrong, right, self.resender.context),
+            (true, false) => is_right_in_the_same_respect("/id", wrong, right, self.resender.context),
             _ => true,
         })
     }
@@ -546,10 +547,8 @@ pub(crate) fn is_owed_as_much(own: &Value, other: &Value, context: &dyn Knowledg
 
 /// Whether the operation of a request must not be sponsored.
 fn is_to_be_refused(request: &Value, context: &dyn Knowledge) -> bool {
-    let is_expected = |requirement: Requirement| {
-        matches!(requirement.expectation, Expectation::Refused | Expectation::NotSponsored)
-    };
-    context.lists_as_refused(request) || requirement(request, context).is_some_and(is_expected)
+    context.lists_as_refused(request)
+        || requirement(request, context).is_some_and(|own| own.expectation.forbids_grant())
 }
 
 /// The request with a text as its id in place of a number, or the other way round: clients send both.
@@ -567,10 +566,68 @@ pub(super) fn keep_id(request: &mut Value, of: &Value) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use paymaster_exchange::Response;
+    use paymaster_fee_quote::SPECIFICATION;
     use paymaster_fee_quote::target::context::Context;
     use serde_json::json;
 
     use super::*;
+
+    fn exchange(request: &'static str, answer: &str) -> Exchange {
+        let response = Response { status: 200, headers: Vec::new(), body: answer.to_owned().into() };
+        Exchange::new(request, Ok(response), Duration::ZERO)
+    }
+
+    #[test]
+    fn an_answer_is_right_in_the_respect_in_question_only() {
+        let result = exchange("{}", r#"{"id":1,"result":{"feeQuotes":[{"decimal":6}]}}"#);
+        let without_quotes = exchange("{}", r#"{"id":1,"result":{"feeQuotes":[]}}"#);
+        let error = exchange("{}", r#"{"id":1,"error":{"code":-32602,"message":"no"}}"#);
+        for (pointer, wrong, right, expected) in [
+            ("/result/feeQuotes/3/decimal", &result, &result, true),
+            ("/result/feeQuotes/0/decimal", &result, &without_quotes, false),
+            ("/result/feeQuotes/0/decimal", &result, &error, false),
+            ("/id", &error, &result, false),
+            ("/id", &result, &without_quotes, true),
+            // The kind of the answer is what is wrong.
+            ("/error", &error, &result, true),
+            ("/result", &result, &error, true),
+            ("/error/code", &result, &error, true),
+            ("", &error, &result, true),
+        ] {
+            let is_right = is_right_in_the_same_respect(pointer, wrong, right, &Context::default());
+            assert_eq!(is_right, expected, "{pointer}: {wrong:?} beside {right:?}");
+        }
+    }
+
+    #[test]
+    fn declining_is_right_only_where_the_operation_is_to_be_refused() {
+        const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":[
+            {"sender":"0x00000000000000000000000000000000000000aa","nonce":"1","initCode":"0x","callData":"0x","callGasLimit":"1",
+             "verificationGasLimit":"1","preVerificationGas":"1","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},
+            {"mode":"SPONSORED","sponsorshipInfo":{"webhookData":{},"smartAccountInfo":{"name":"BICONOMY","version":"2.0.0"}}}]}"#;
+        let data = |data: &str| {
+            exchange(
+                CALL,
+                &json!({ "id": 1, "result": { "paymasterAndData": data, "callGasLimit": 1 } }).to_string(),
+            )
+        };
+        let open = SPECIFICATION.unknown().expected();
+        let refusing = "[operations]\nrefused-senders = [\"0x00000000000000000000000000000000000000aa\"]";
+        let refusing = (SPECIFICATION.read_profile)(refusing).expect("it is a profile").expected();
+        for (pointer, [wrong, right], knowledge, expected) in [
+            ("/result/paymasterAndData", ["0xabc", "0xabcd"], &open, true),
+            ("/result/paymasterAndData", ["0xabc", "0x"], &open, false),
+            ("/result/paymasterAndData", ["0x", "0xabcd"], &open, true),
+            ("/result/paymasterAndData", ["0xabcd", "0x"], &refusing, true),
+            ("/result/callGasLimit", ["0xabcd", "0x"], &open, true),
+        ] {
+            let is_right = is_right_in_the_same_respect(pointer, &data(wrong), &data(right), &**knowledge);
+            assert_eq!(is_right, expected, "{pointer}: {wrong} beside {right}");
+        }
+    }
 
     #[test]
     fn a_batch_with_fewer_ids_shows_nothing_and_a_shorter_one_does() {

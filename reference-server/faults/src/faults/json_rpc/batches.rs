@@ -80,7 +80,8 @@ pub(crate) const FAULTS: &[Fault] = &[
         .on_batch(|_, answers| {
             let mut seen = HashSet::new();
             answers.retain(|answer| seen.insert(answer["id"].to_string().replace('"', "")));
-        }),
+        })
+        .depends_on("/*/id"),
     fault(ELEMENTS, "batch-fails-as-a-whole", "answers a batch with errors when one answer is an error")
         .on_batch(|_, answers| {
             if let Some(error) = answers.iter().find_map(|answer| answer.get("error")).cloned() {
