@@ -167,6 +167,7 @@ static TOY: Specification = Specification {
     refuses_repeats: false,
     asks_for: |_| None,
     excluding_line: |_| None,
+    line_asked_for: |_| None,
     sort_of_kind: |_| "a total",
     sort_of_result: |result| result["total"].is_number().then_some("a total"),
     settled: |result| Some(result.clone()),

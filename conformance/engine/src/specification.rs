@@ -73,6 +73,8 @@ pub struct Specification {
     pub refuses_repeats: bool,
     /// The line of the profile which says that the target serves calls of no kind but the others; none where no line says so.
     pub excluding_line: fn(&[Kind]) -> Option<&'static str>,
+    /// The line of the profile for which an error that refuses every ordinary request asks by its words; none where it names none.
+    pub line_asked_for: fn(&str) -> Option<&'static str>,
     /// What a request asks the target to pay, in wei, at most; none where it asks for no sponsorship.
     pub asks_for: fn(&Value) -> Option<Wei>,
     /// The sort of result that a call of a kind gets, in words.
@@ -305,6 +307,7 @@ pub(crate) static SAMPLE: Specification = Specification {
     refuses_repeats: false,
     asks_for: |_| None,
     excluding_line: |_| None,
+    line_asked_for: |_| None,
     sort_of_kind: |_| "a result",
     sort_of_result: |_| None,
     settled: |_| None,

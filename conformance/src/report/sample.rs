@@ -102,12 +102,13 @@ impl Sample {
 fn with_cause(finding: Finding) -> Finding {
     let [failing, passing] = ["a1", "A1"].map(|end| Some(json!(format!("0x{}{end}", "0".repeat(38)))));
     let difference = Difference::new("/params/0/sender", failing, passing, &SPECIFICATION);
+    let (group, member, mut exchanges) =
+        (finding.group.clone(), finding.violation.member, finding.exchanges.clone());
+    let right = br#"{"jsonrpc":"2.0","id":7,"result":{"feeQuotes":[],"note":"s3cr3t-key"}}"#;
+    let body = Bytes::from_static(right).into();
+    exchanges[member].outcome = Ok(Response { status: 200, headers: Vec::new(), body });
     Finding {
-        contrast: Some(Contrast {
-            group: finding.group.clone(),
-            exchanges: finding.exchanges.clone(),
-            member: finding.violation.member,
-        }),
+        contrast: Some(Contrast { group, exchanges, member }),
         sought: Sought::Yes,
         cause: Some(Cause::Members(vec![difference])),
         share: Some(KindShare { broken: 1_200, judged: 6_000, all: 24_000, is_of_calls: true }),

@@ -20,7 +20,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("quote-mode-lower-case", "every"),
     ("refused-gets-data-now-and-then", "tries with the same requests"),
     ("id-through-double", "wrong with id 9007199254740993, right with id 9007199254740994"),
-    ("jsonrpc-not-echoed", "wrong with jsonrpc \"2.0\", right with jsonrpc \"2.0.0\""),
+    ("jsonrpc-not-echoed", "answered alike with jsonrpc \"2.0\" and with jsonrpc \"2.0.0\""),
     ("decision-by-earlier-request", "only after the same request"),
     ("decision-by-earlier-sender", "only after 3 requests with the same sender"),
     ("member-order-judged", "another order of members"),

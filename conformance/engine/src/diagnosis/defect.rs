@@ -7,7 +7,7 @@ use paymaster_schemas::Kind;
 use super::cause::{Cause, WrongAnswers};
 use super::same::{Kinship, kinship};
 use super::sentence;
-use crate::diagnosis::{Finding, Outcomes};
+use crate::diagnosis::{Finding, Outcomes, without_indices};
 use crate::rules::{Rule, fails_the_run};
 
 /// Findings that have one cause.
@@ -73,10 +73,11 @@ impl Defect {
             _ => None,
         };
         let own = self.findings.iter().filter_map(|number| findings.get(*number));
-        // What is said of every answer holds for the methods and modes for which it was found.
+        let place = |finding: &Finding| without_indices(&finding.violation.pointer);
+        // What is said of every answer holds for the methods and modes for which it was found, at that place.
         own.filter(|finding| match (every(shown), every(finding)) {
-            (Some(WrongAnswers::ToOwedRequests), Some(WrongAnswers::All)) | (None, _) => true,
-            (own, other) => own == other,
+            (None, _) | (Some(WrongAnswers::ToOwedRequests), Some(WrongAnswers::All)) => true,
+            (own, other) => own == other && place(shown) == place(finding),
         })
         .map(|finding| finding.pair)
         .collect()

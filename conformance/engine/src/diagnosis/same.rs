@@ -294,6 +294,11 @@ fn is_same_member(one: &Difference, two: &Difference) -> bool {
         without_indices(&difference.pointer)
     };
     let (place, other) = (place(one), place(two));
+    // What is right for one is wrong for the other.
+    let is_right_there = |one: &Difference, two: &Difference| one.failing == two.passing;
+    if place == other && (is_right_there(one, two) || is_right_there(two, one)) {
+        return false;
+    }
     if place == other {
         return is_same_kind(one, two)
             || is_same_value(one, two)

@@ -131,6 +131,8 @@ fn whole(answer: &Answer<'_>, finding: &Finding) -> Option<WholeAnswer> {
         return is_about_the_error.then(|| WholeAnswer::Error(code.to_string()));
     }
     let shape = match answer.result() {
+        // What is beside the result has another reason.
+        Some(_) if !pointer.is_empty() && !pointer.starts_with("/result") => None,
         Some(result) => is_of_another_shape(finding.pair?.result_document, result).then_some(result),
         None => (!value.is_object()).then_some(value),
     };

@@ -143,6 +143,14 @@ pub fn speaks_of_rate(error: &Value) -> bool {
         || code == Some(-32005) && is_exceeded_limit(message)
 }
 
+/// Whether an error says by its words that what the target grants is used up, for a day or for good. No pause of a run ends that.
+pub fn speaks_of_quota(error: &Value) -> bool {
+    let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
+    let words =
+        ["quota", "budget", "allowance", "daily", "per day", "monthly", "per month", "used up", "exhausted"];
+    has_one_of(message, &words)
+}
+
 /// Not the limit of a budget or of gas, which no pause ends.
 fn is_exceeded_limit(message: &str) -> bool {
     message.trim().eq_ignore_ascii_case("limit exceeded")

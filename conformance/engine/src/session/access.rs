@@ -28,6 +28,8 @@ pub struct Access {
     other: Option<String>,
     /// Whether the service answered a valid request, with anything but the error for an unknown method.
     answered: bool,
+    /// How many requests got no answer.
+    unanswered: usize,
     /// What valid requests got.
     pub outcomes: Outcomes,
 }
@@ -47,6 +49,7 @@ impl Access {
             return; // a plain request shows whether the service can be reached
         }
         self.outcomes.see(relation, view);
+        self.unanswered += usize::from(view.answer.response().is_none());
         let (Some(call), Some(response)) = (view.valid_call(), view.answer.response()) else { return };
         let status = response.status;
         if view.rejected_before_service() || is_denial(status) && view.answer.result().is_none() {
@@ -88,6 +91,7 @@ impl Access {
         self.methods = self.methods.max(other.methods);
         self.unknown = self.unknown.take().or(other.unknown);
         self.answered |= other.answered;
+        self.unanswered += other.unanswered;
         self.outcomes.merge(other.outcomes);
     }
 
@@ -113,8 +117,12 @@ impl Access {
     pub fn denied(&self) -> Option<String> {
         if self.answered {
             let came = self.no_json_rpc()?;
+            let unanswered = match self.unanswered {
+                0 => String::new(),
+                number => format!(", and {number} requests got no answer"),
+            };
             return Some(format!(
-                "no answer is one of JSON-RPC: is this the URL of the service? It answers {came}"
+                "no answer is one of JSON-RPC: is this the URL of the service? It answers {came}{unanswered}"
             ));
         }
         if self.is_another_service() {

@@ -102,6 +102,7 @@ pub static SPECIFICATION: Specification = Specification {
     // The text says nothing of quotas: a service may have them.
     refuses_repeats: true,
     excluding_line: |_| None,
+    line_asked_for: lines::asked_for,
     // A service may reserve money for the data that it signs.
     asks_for: |request| (request["method"] == DATA).then(|| Wei(most_cost(&request["params"][0]))),
     sort_of_kind: |kind| if is_06(kind) { OF_06 } else { OF_07 },

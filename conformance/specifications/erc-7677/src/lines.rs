@@ -1,8 +1,10 @@
 //! The lines of the profile that inconclusive rules wait for.
 
-use paymaster_engine::{knowledge::Knowledge, rules::MissingLine};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::has_one_of;
+use paymaster_engine::rules::MissingLine;
 
-use crate::target::Target;
+use crate::target::{COSTS, Target};
 
 /// The list of operations that the target sponsors, as messages name it.
 pub(crate) const SPONSORABLE_LIST: &str = "operations.sponsorable";
@@ -11,13 +13,15 @@ pub(crate) const SPONSORABLE_LIST: &str = "operations.sponsorable";
 pub static SPONSORABLE: MissingLine = MissingLine {
     table: "[operations]",
     meaning: "an operation that the target sponsors",
-    advice: "name operations that the target sponsors in the profile: operations.sponsorable, because a service that simulates refuses \
-             senders that do not exist; or operations.accepts = \"any\" where every well-formed operation gets a result",
+    advice: "name operations that the target sponsors in the profile, with their gas limits and fees: operations.sponsorable, because a \
+             service that simulates refuses senders that do not exist; or operations.accepts = \"any\" where every well-formed operation gets a result",
     text: |knowledge| {
         let version = Target::of(knowledge).profile.service.entry_points.first().cloned();
         let version = version.unwrap_or_else(|| "0.7".to_owned());
+        let costs: Vec<String> = COSTS.iter().map(|member| format!("{member} = \"<0x...>\"")).collect();
         format!(
-            r#"sponsorable = [{{ entry-point = "{version}", operation = {{ sender = "<address>", nonce = "<0x...>", callData = "<0x...>" }} }}]"#
+            r#"sponsorable = [{{ entry-point = "{version}", operation = {{ sender = "<address>", nonce = "<0x...>", callData = "<0x...>", {} }} }}]"#,
+            costs.join(", ")
         )
     },
     then: Some(&ACCEPTS),
@@ -28,7 +32,7 @@ pub static ACCEPTS: MissingLine = MissingLine {
     table: "[operations]",
     meaning: "whether operations that are not listed get results too (with \"listed\", these rules do not apply)",
     advice: "say operations.accepts = \"any\" in the profile where every well-formed operation gets a result; or list more operations that the \
-             target sponsors, several of each EntryPoint: operations.sponsorable",
+             target sponsors, several of each EntryPoint, with their gas limits and fees: operations.sponsorable",
     text: |_| r#"accepts = "<any, or listed>""#.to_owned(),
     then: None,
 };
@@ -51,6 +55,16 @@ pub static CHAIN_ID: MissingLine = MissingLine {
     text: |_| "chain-id = <number>".to_owned(),
     then: Some(&SPONSORABLE),
 };
+
+/// The line of the profile for which an error asks by its words. A service that names a member of its context has no name for the context.
+pub(crate) fn asked_for(message: &str) -> Option<&'static str> {
+    match message {
+        _ if has_one_of(message, &["context", "policy"]) => Some("service.context"),
+        _ if has_one_of(message, &["chain"]) => Some("service.chain-id"),
+        _ if has_one_of(message, &["entrypoint", "entry point"]) => Some("service.entry-points"),
+        _ => None,
+    }
+}
 
 /// Why rules about refused operations do not apply.
 pub(crate) fn refuses_nothing(knowledge: &dyn Knowledge) -> Option<&'static str> {

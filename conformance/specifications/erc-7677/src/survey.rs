@@ -16,7 +16,7 @@ use toml_edit::{Array, InlineTable};
 use crate::discovery::Discovery;
 use crate::generate::Source;
 use crate::kinds::{self, CallParts, KINDS};
-use crate::target::Target;
+use crate::target::{COSTS, Target};
 use crate::{SPECIFICATION, lines};
 
 /// How many made-up operations are sent, each as stub and as data.
@@ -133,16 +133,16 @@ impl Survey {
         });
         let sponsored: Vec<InlineTable> = served
             .map(|(version, own, ..)| {
-                let members = ["sender", "nonce", "callData"];
+                let members = ["sender", "nonce", "callData"].into_iter().chain(COSTS);
                 let operation = members.map(|name| (name, own[name].as_str().unwrap_or_default()));
                 let mut entry = InlineTable::from_iter([("entry-point", version.to_string())]);
-                entry.insert("operation", InlineTable::from_iter(operation).into());
+                entry.insert("operation", operation.collect::<InlineTable>().into());
                 entry
             })
             .collect();
         if sponsored.is_empty() {
-            let line = r#"sponsorable = [{ entry-point = "0.7", operation = { sender = "0x...", nonce = "0x0", callData = "0x..." } }]"#;
-            text.example("An operation that the target sponsors: it makes most rules conclusive.", line);
+            let line = (lines::SPONSORABLE.text)(&Target::default());
+            text.example("An operation that the target sponsors: it makes most rules conclusive.", &line);
         } else {
             let comment = "Operations that it sponsors. found: these made-up ones got results.";
             text.only_you(comment, "sponsorable", list(sponsored));

@@ -87,6 +87,8 @@ const LARGE_GAS: &str = "a gas limit above 30000000";
 
 pub(crate) const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
 pub(crate) const FEES: [&str; 2] = ["maxFeePerGas", "maxPriorityFeePerGas"];
+/// What decides how much an operation costs at most.
+pub(crate) const COSTS: [&str; 5] = [GAS[0], GAS[1], GAS[2], FEES[0], FEES[1]];
 
 impl Target {
     /// The dialect in a line, for people.
@@ -283,16 +285,36 @@ impl Target {
             return Expectation::NotSponsored;
         }
         // What decides must be stated: the version, the chain, and an operation of values that every service takes.
-        let is_stated = self.serves(version) && self.chain_id().is_some() && self.is_real(operation);
+        let is_stated = self.serves(version)
+            && self.chain_id().is_some()
+            && self.is_real(operation)
+            && self.has_limits_of_stub(call, version);
         // A service that simulates knows the nonces of listed operations alone.
         let is_short_nonce = hex_number(&operation["nonce"]).is_some();
-        let is_stated = is_stated && (self.accepts_any() || is_short_nonce);
+        let is_stated = is_stated && (self.accepts_any() || is_short_nonce && self.lists_costs(call));
         let may_be_quota = !self.accepts_any() && self.found.kept.contains(call.pair.name);
         if is_stated && (self.accepts_any() || self.is_listed(call)) && !may_be_quota {
             Expectation::Sponsored
         } else {
             Expectation::Unknown
         }
+    }
+
+    /// Whether a call has the gas limits of the paymaster that a wallet sends again with a data request: those of the stub.
+    fn has_limits_of_stub(&self, call: &Call, version: EntryPointVersion) -> bool {
+        let stub = self.found.stubs.get(&version.to_string()).filter(|_| !is_stub(call.pair));
+        let is_sent = |(limit, of_stub): (&str, &Value)| {
+            !LIMITS.contains(&limit) || !of_stub.is_string() || call.operation().get(limit) == Some(of_stub)
+        };
+        stub.is_none_or(|stub| stub.iter().all(|(limit, of_stub)| is_sent((limit, of_stub))))
+    }
+
+    /// Whether the profile lists the operation of a call with its gas limits and fees. A target may refuse those that we invent.
+    fn lists_costs(&self, call: &Call) -> bool {
+        self.profile.operations.sponsorable.iter().any(|listed| {
+            let is_listed = |member: &&str| listed.operation.contains_key(*member);
+            listed.lists(version(call.pair), call.operation()) && COSTS.iter().all(is_listed)
+        })
     }
 
     /// Whether the profile lists the operation of a call as sponsorable.

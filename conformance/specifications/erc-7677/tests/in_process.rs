@@ -349,6 +349,51 @@ fn each_fault_is_caught_by_the_rule_of_its_clause() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
+/// A refusal breaks the promise of the profile where it can have no other reason.
+#[test]
+fn a_sponsorable_operation_may_be_refused_for_what_the_profile_does_not_state() {
+    const COSTS: &str = r#", callGasLimit = "0x186a0", verificationGasLimit = "0x186a0", preVerificationGas = "0xc350",
+        maxFeePerGas = "0x64", maxPriorityFeePerGas = "0x1""#;
+    let listing = |costs: &str| {
+        let operation =
+            r#"sender = "0x00000000000000000000000000000000000000a1", nonce = "0x7", callData = "0x""#;
+        let costs = costs.replace('\n', "");
+        profile(&format!(
+            "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n[operations]\naccepts = \"listed\"\n\
+             sponsorable = [{{ entry-point = \"0.7\", operation = {{ {operation}{costs} }} }}]"
+        ))
+    };
+    let refusing = |words: &'static str| move |request: &mut Value, _: &mut dyn FnMut(&Value) -> Value| json!({ "jsonrpc": "2.0", "id": request["id"], "error": { "code": -32_000, "message": words } });
+    // Data requests are refused that lack a limit of the paymaster which the stub has.
+    let needs_limits = |request: &mut Value, ask: &mut dyn FnMut(&Value) -> Value| {
+        let has_limits = |operation: &Value| {
+            ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"]
+                .iter()
+                .all(|limit| operation[limit].is_string())
+        };
+        if is_stub(request)
+            || has_limits(&request["params"][0])
+            || request["params"][0].get("initCode").is_some()
+        {
+            ask(request)
+        } else {
+            error(request)
+        }
+    };
+    let accuses = |knowledge: &dyn Knowledge, change: Change<'_>| {
+        let found = run_with(knowledge, 1, change);
+        ["stub.sponsorable-is-served", "data.sponsorable-is-served"]
+            .map(|rule| found.broken.contains_key(rule))
+    };
+    let (capped, used_up) = (refusing("the fee is above our bound"), refusing("the daily quota is used up"));
+    assert_eq!(accuses(&*listing(""), &capped), [false; 2]);
+    assert_eq!(accuses(&*listing(COSTS), &capped), [true; 2]);
+    assert_eq!(accuses(&*listing(COSTS), &used_up), [false; 2]);
+    assert_eq!(accuses(&*profile(WHOLE), &capped), [true; 2]);
+    assert_eq!(accuses(&*profile(WHOLE), &used_up), [false; 2]);
+    assert_eq!(accuses(&*profile(WHOLE), &needs_limits), [false; 2]);
+}
+
 #[test]
 fn a_revert_where_a_token_is_paid_accuses_only_for_a_sender_that_can_pay() {
     let service = Service::new(&Config::from_toml("paymaster_data.layout = \"singleton\"").unwrap()).unwrap();

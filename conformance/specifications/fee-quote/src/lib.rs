@@ -100,6 +100,7 @@ pub static SPECIFICATION: Specification = Specification {
     refuses_repeats: false,
     asks_for: call::asks_for,
     excluding_line: profile::excluding_line,
+    line_asked_for: |_| None,
     sort_of_kind: call::sort_of_kind,
     sort_of_result: call::sort_of_result,
     settled: requests::notation::settled,

@@ -5,6 +5,7 @@ use std::{cmp::Reverse, time::Duration};
 use crate::report::counts::RuleState;
 use crate::report::{Finding, Finished, Report};
 use paymaster_client::redact::Redactor;
+use paymaster_engine::message::has_one_of;
 use paymaster_engine::specification::Specification;
 use paymaster_engine::verdict::{
     Conclusion, EntryOutcome, EntryState, KnownFailureKind, Reached, Refusal, most_awaited,
@@ -169,7 +170,14 @@ pub(crate) fn refused(refusal: &Refusal, specification: &Specification, redactor
     let Refusal { times, of, .. } = refusal;
     let message = message_of_target(&refusal.message, redactor);
     let line = (specification.excluding_line)(&refusal.pairs).filter(|_| times == of);
-    let line = line.map_or_else(String::new, |line| format!(": where it does not serve them, write {line}"));
+    let line = line.map(|line| format!(": where it does not serve them, write {line}"));
+    let asks_for_key = || has_one_of(&refusal.message, &["authoriz", "api key", "apikey", "credential"]);
+    let key = || asks_for_key().then(|| ": give its key in the URL or with --header".to_owned());
+    let asked = || {
+        let line = (specification.line_asked_for)(&refusal.message)?;
+        Some(format!(": the words may ask for {line} in the profile"))
+    };
+    let line = line.or_else(key).or_else(asked).unwrap_or_default();
     format!(
         "no ordinary request{of_pairs} got a result; the commonest refusal ({times} of {of} answers): {message}{line}"
     )

@@ -6,14 +6,15 @@ use tokio::task::JoinSet;
 
 use crate::run::Suite;
 use crate::run::confirming::{
-    Reproduction, RequestBudget, Resender, SHRUNK_PER_RUN, Shrinker, Shrunk, WaitingBudget, causes,
+    Reproduction, RequestBudget, Resender, SHRUNK_PER_RUN, Shrinker, Shrunk, WaitingBudget, causes, code_of,
 };
+use crate::run::replay::renewed;
 use crate::run::sending::Sender;
 use paymaster_client::stop::Reason;
 use paymaster_engine::cases::keeps_idle;
 use paymaster_engine::diagnosis::{Attempt, Finding, Key};
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::session::{FirstViolation, Session};
+use paymaster_engine::session::{FirstViolation, Outcome, Session};
 use paymaster_exchange::Exchange;
 use paymaster_settings::Settings;
 
@@ -84,7 +85,8 @@ pub(super) async fn confirm(
         if !first.iter().all(|attempt| attempt.violation.is_some()) || budget == 0 {
             return (first, None);
         }
-        let shrinker = Shrinker { resender: &resender, tries: 1, kept };
+        let code = code_of(&original.exchanges, &original.violation);
+        let shrinker = Shrinker { resender: &resender, tries: 1, kept, code };
         let smaller = shrinker.shrink(original.clone(), &mut requests).await;
         let is_smallest = smaller.is_smallest;
         if smaller.reproduction.group.members != original.group.members {
@@ -119,9 +121,24 @@ pub(super) async fn confirm(
 
 async fn attempts(resender: &Resender<'_>, reproduction: &Reproduction) -> Vec<Attempt> {
     let mut attempts = Vec::with_capacity(CONFIRMATIONS);
+    // A target may take the same operation once only.
+    let specification = resender.context.specification();
+    let once_more = || renewed(&reproduction.group, &|_| false, false, specification);
+    let mut is_taken_once = false;
     for _ in 0..CONFIRMATIONS {
+        let group = once_more().filter(|_| is_taken_once).unwrap_or_else(|| reproduction.group.clone());
         // A group that could not be sent shows nothing about the rule.
-        let Ok((exchanges, outcome)) = resender.send(&reproduction.group).await else { break };
+        let Ok((mut exchanges, mut outcome)) = resender.send(&group).await else { break };
+        if outcome == Outcome::NotJudged
+            && !is_taken_once
+            && let Some(group) = once_more()
+        {
+            let Ok((again, of_again)) = resender.send(&group).await else { break };
+            is_taken_once = matches!(of_again, Outcome::Broken(_));
+            if is_taken_once {
+                (exchanges, outcome) = (again, of_again);
+            }
+        }
         attempts.push(Attempt {
             exchanges: exchanges.iter().map(Exchange::with_short_body).collect(),
             violation: outcome.broken(),

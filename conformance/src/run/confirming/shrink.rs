@@ -3,9 +3,10 @@
 use paymaster_engine::cases::{Group, Member, Role};
 use paymaster_engine::generate::simpler;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::message::ParsedRequest;
-use paymaster_engine::rules::Check;
+use paymaster_engine::message::{Answer, ParsedRequest};
+use paymaster_engine::rules::{Check, Violation};
 use paymaster_engine::session::Outcome;
+use paymaster_exchange::Exchange;
 use serde_json::Value;
 
 use crate::run::confirming::diagnose::circumstances::with_members;
@@ -25,6 +26,8 @@ pub(crate) struct Shrinker<'a> {
     pub(crate) tries: u32,
     /// The members that no step changes, as JSON pointers: other causes name them.
     pub(crate) kept: &'a [String],
+    /// The code of the error that is wrong, where one is: another error has another reason.
+    pub(crate) code: Option<Value>,
 }
 
 /// What sending a smaller group showed.
@@ -134,7 +137,9 @@ impl Shrinker<'_> {
                 return Step::Over;
             }
             match self.resender.send(&group).await {
-                Ok((exchanges, Outcome::Broken(violation))) => {
+                Ok((exchanges, Outcome::Broken(violation)))
+                    if code_of(&exchanges, &violation) == self.code =>
+                {
                     return Step::Broken(Box::new(Reproduction { group, exchanges, violation }));
                 }
                 Ok(_) => {}
@@ -183,6 +188,11 @@ impl Shrinker<'_> {
             Step::Held | Step::Over => (reproduction, None),
         }
     }
+}
+
+/// The code of the error by which a rule is broken.
+pub(crate) fn code_of(exchanges: &[Exchange], violation: &Violation) -> Option<Value> {
+    Answer::of(exchanges.get(violation.member)?).error()?.get("code").cloned()
 }
 
 /// What shrinking must not change about each request: its role, and of a call the kind, whether it is valid, and what is required of its answer.

@@ -169,6 +169,8 @@ fn two_members_that_decide_are_two_defects_although_the_same_answers_break_both_
     let id = decides("/id", json!(0), json!(1));
     assert_eq!(kinship_of(&pair(Some(id)), &both, 20), None);
     assert_eq!(kinship_of(&pair(Some(nonce())), &both, 20), Some(Kinship::SameCause));
+    let opposite = decides("/params/0/nonce", json!("1"), json!("0"));
+    assert_eq!(kinship_of(&pair(Some(opposite)), &both, 20), None, "each is right where the other is wrong");
     // The request of the other finding does not have the value that decides.
     assert_eq!(kinship_of(&pair(None), &both, 20), None);
     // That value is an example where the answers are wrong at one place.

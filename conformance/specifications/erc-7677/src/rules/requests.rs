@@ -5,6 +5,7 @@
 
 use paymaster_engine::cases::Role;
 use paymaster_engine::knowledge::{Expectation, Knowledge};
+use paymaster_engine::message::speaks_of_quota;
 use paymaster_engine::rules::requests;
 use paymaster_engine::rules::{
     Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, a_result, an_error, describe_answer,
@@ -117,7 +118,9 @@ fn served<const STUBS: bool>(view: &View<'_>, knowledge: &dyn Knowledge, report:
     if view.rejected_before_service() || !is_promised && !Target::of(knowledge).is_listed(call) {
         return;
     }
-    if view.answer.error().is_some() && !STUBS && Target::of(knowledge).may_refuse_limits(call) {
+    let error = view.answer.error();
+    let is_of_limits = error.is_some() && !STUBS && Target::of(knowledge).may_refuse_limits(call);
+    if is_of_limits || error.is_some_and(speaks_of_quota) {
         return;
     }
     if view.answer.result().is_some() || is_promised && !view.answer.error().is_some_and(is_unknown_method) {
@@ -144,8 +147,10 @@ fn form(clause: &str, views: &[View<'_>], knowledge: &dyn Knowledge, report: &mu
     report.set_member(1);
     if variants.iter().all(|view| view.answer.result().is_some()) {
         report.held();
-    } else if variants.iter().all(|view| is_refusal(&view.answer) && !view.rejected_before_service())
-        && (!is_other || Target::of(knowledge).accepts_any())
+    } else if variants.iter().all(|view| {
+        let is_of_quota = view.answer.error().is_some_and(speaks_of_quota);
+        is_refusal(&view.answer) && !view.rejected_before_service() && !is_of_quota
+    }) && (!is_other || Target::of(knowledge).accepts_any())
     {
         let expected = format!("a result, which the plain request gets (the form: {})", variants[0].label);
         report.broken("", expected, describe_answer(&variants[0].answer));

@@ -10,7 +10,7 @@ use paymaster_exchange::{HeaderLine, HeaderSet, PLAIN_HEADERS};
 use tokio::time::Instant;
 
 use super::{Diagnosis, Search, parsed, with_body};
-use crate::run::confirming::{MISSED_STEP, MOST_TRIES, Reproduction, Shrinker, Shrunk, tries_for};
+use crate::run::confirming::{MISSED_STEP, MOST_TRIES, Reproduction, Shrinker, Shrunk, code_of, tries_for};
 
 /// How often a request that breaks its rule now and then is sent: one answer of 25 is seen in 49 of 50 searches.
 const SENT_FOR_CHANCE: u32 = 100;
@@ -98,7 +98,8 @@ impl Search<'_> {
     /// The smallest requests that break the rule now and then too: each step is sent so many times.
     async fn shrunk_now_and_then(&mut self, tries: u32) -> Shrunk {
         let finding = self.finding;
-        let shrinker = Shrinker { resender: self.resender, tries, kept: &[] };
+        let code = code_of(&finding.exchanges, &finding.violation);
+        let shrinker = Shrinker { resender: self.resender, tries, kept: &[], code };
         let original = Reproduction {
             group: finding.group.clone(),
             exchanges: finding.exchanges.clone(),
