@@ -267,6 +267,7 @@ impl Maker<'_> {
             curl: broken.filter(|_| is_whole).and_then(|member| curl::line(self.place, member)),
             replay_file: None,
             details: FindingDetails {
+                is_repeated_as_new: finding.attempts.iter().any(|attempt| attempt.is_new(group)),
                 call: finding.pair.map(|pair| pair.name.to_owned()),
                 call_in_words: finding.pair.map(Kind::words),
                 cause: finding.cause.as_ref().map(|cause| self.cause(cause, Shown::by(finding))),

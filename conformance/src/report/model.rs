@@ -195,6 +195,8 @@ pub(crate) struct FindingDetails {
     pub(crate) contrast: Option<Contrast>,
     /// The entry of the list of known failures that covers it.
     pub(crate) known: Option<KnownFailure>,
+    /// Whether it was sent again with new ids and nonces.
+    pub(crate) is_repeated_as_new: bool,
     /// Whether it is of recorded traffic. The label of its request then names the place in the recording.
     pub(crate) is_recorded: bool,
     /// The line of the profile that it is about.

@@ -103,3 +103,23 @@ fn a_finding_by_chance_is_shrunk() {
         assert_eq!(says_so, only_with_call_data, "{out}");
     }
 }
+
+/// A target that takes an operation once only refuses the same bytes: that shows nothing, and new ones do.
+#[test]
+fn what_a_target_takes_once_only_is_sent_again_as_new() {
+    let folder = tempdir().unwrap();
+    let seen = Mutex::new(BTreeSet::new());
+    let server = Server::changing(move |_, request, answer| {
+        let operation = &request["params"][0];
+        let is_new = seen.lock().unwrap().insert(format!("{}{}", operation["sender"], operation["nonce"]));
+        if answer.pointer("/result/feeQuotes").is_none() {
+        } else if is_new {
+            answer["result"]["feeQuotes"] = Value::Null;
+        } else {
+            refuse_result(answer, -32_000, "taken before");
+        }
+    });
+    let (out, _) =
+        ends(1, run(&folder, &[&server.url(), "--cases", "4", "--rule", "quote-result.feeQuotes"]));
+    has(&out, &["\nDEFECT 1", "reproduced 3/3 with new ids and nonces"]);
+}

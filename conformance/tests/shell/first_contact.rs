@@ -80,6 +80,24 @@ fn secrets_are_not_written() {
     has(&text, &["set PAYMASTER_URL", "#: headers = [\"x-key: ${PAYMASTER_HEADER_X_KEY}\"]"]);
 }
 
+/// What the words of a refusal ask for is said beside them.
+#[test]
+fn a_refusal_that_asks_for_a_key_or_a_context_is_shown_with_it() {
+    let folder = tempdir().unwrap();
+    for (spec, words, advice) in [
+        ("fee-quote", "Missing Authorization header", "give its key in the URL or with --header"),
+        ("erc-7677", "context.appId is required", "ask for service.context in the profile"),
+    ] {
+        let server = Server::changing(move |_, request, answer| {
+            if request["params"][0].is_object() {
+                refuse(answer, -32_602, words);
+            }
+        });
+        let (out, _) = ends(4, run(&folder, &[&server.url(), "--spec", spec, "--cases", "4"]));
+        assert!(out.replace('\n', " ").contains(advice), "{out}");
+    }
+}
+
 #[test]
 fn a_target_that_refuses_everything_is_shown_with_the_one_key_to_write() {
     let folder = tempdir().unwrap();

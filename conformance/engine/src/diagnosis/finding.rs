@@ -42,6 +42,13 @@ pub struct Attempt {
     pub violation: Option<Violation>,
 }
 
+impl Attempt {
+    /// Whether the requests have other bytes than those of the finding: new ids and nonces, where a target takes the same ones once only.
+    pub fn is_new(&self, group: &Group) -> bool {
+        self.exchanges.iter().zip(&group.members).any(|(exchange, member)| exchange.request != member.body)
+    }
+}
+
 /// How many findings of one rule are reproduced and shrunk. The others are only counted.
 pub const FINDINGS_PER_RULE: usize = 5;
 

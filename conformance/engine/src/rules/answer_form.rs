@@ -21,7 +21,10 @@ pub const RULES: &[Rule] = &[
     rule("answer.http-message", http_message)
         .hint("look at Content-Length, the end of chunks, closed connections and unanswered requests"),
     rule("answer.json-text", json_text)
-        .hint("write the answer with a JSON library and send its bytes, all of them and nothing else"),
+        .hint(
+            "write the answer with a JSON library and send its bytes, all of them and nothing else; an empty body with HTTP 500 is often an \
+             exception that nothing catches",
+        ),
     rule("answer.single-valued-members", single_valued_members),
     rule("answer.object", object),
     rule("answer.result-or-error", result_or_error)

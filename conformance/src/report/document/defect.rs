@@ -179,7 +179,7 @@ fn repeat(report: &Report, number: usize, finding: &Finding) -> Vec<Block> {
             Some(actual) => Text::from("broken again: ").with(Style::Quoted, cut(actual, 200)),
             None => "held".into(),
         };
-        let summary = format!("The same bytes sent again: {}", words::reproduced(finding));
+        let summary = format!("The same requests sent again: {}", words::reproduced(finding));
         let attempts = finding.attempts.iter().map(gist).collect();
         blocks.push(Block::details(summary, false, vec![Block::List(attempts)]));
     }

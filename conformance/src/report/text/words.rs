@@ -197,7 +197,8 @@ pub(crate) fn reproduced(finding: &Finding) -> String {
     if finding.attempts.is_empty() {
         return "not sent again: the run was over".to_owned();
     }
-    format!("reproduced {}/{}", finding.reproduced, finding.attempts.len())
+    let how = if finding.details.is_repeated_as_new { " with new ids and nonces" } else { "" };
+    format!("reproduced {}/{}{how}", finding.reproduced, finding.attempts.len())
 }
 
 /// `12 times in the run, reproduced 3/3`, how often other answers broke its rule, and whether a smaller request may show it.

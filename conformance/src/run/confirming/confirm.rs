@@ -103,8 +103,9 @@ pub(super) async fn confirm(
     let Shrunk { mut reproduction, is_smallest } =
         smaller.unwrap_or(Shrunk { reproduction: original, is_smallest: true });
     // A smaller group may have waited for less time than is told of it.
+    let mut same = attempts.iter().filter(|again| !again.is_new(&reproduction.group));
     if let Some((exchanges, violation)) =
-        attempts.iter().find_map(|again| Some((&again.exchanges, again.violation.clone()?)))
+        same.find_map(|again| Some((&again.exchanges, again.violation.clone()?)))
     {
         (reproduction.exchanges, reproduction.violation) = (exchanges.clone(), violation);
     }
