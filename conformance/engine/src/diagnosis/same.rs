@@ -188,7 +188,13 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
             || is_one_place && matches!((own, others), ([own], [other]) if is_same_reason(own, other));
         // One rule that is broken with values of two types is broken in two ways.
         let is_one_way = one.rule.id != two.rule.id || Way::of(one).found == Way::of(two).found;
-        return Some(is_one && is_one_way);
+        // What is right for one is wrong for the other. Rules that compare requests call either of them wrong.
+        let compares = [one, two].iter().any(|finding| matches!(finding.rule.check, Check::Group(..)));
+        let is_right_there = |one: &Difference, two: &Difference| {
+            one.pointer == two.pointer && (one.failing == two.passing || one.passing == two.failing)
+        };
+        let is_opposite = own.iter().any(|one| others.iter().any(|two| is_right_there(one, two)));
+        return Some(is_one && is_one_way && (compares || !is_opposite));
     }
     match (cause, other) {
         (Concurrency, Concurrency)
@@ -294,11 +300,6 @@ fn is_same_member(one: &Difference, two: &Difference) -> bool {
         without_indices(&difference.pointer)
     };
     let (place, other) = (place(one), place(two));
-    // What is right for one is wrong for the other.
-    let is_right_there = |one: &Difference, two: &Difference| one.failing == two.passing;
-    if place == other && (is_right_there(one, two) || is_right_there(two, one)) {
-        return false;
-    }
     if place == other {
         return is_same_kind(one, two)
             || is_same_value(one, two)
