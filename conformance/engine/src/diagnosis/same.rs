@@ -188,20 +188,10 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
             || is_one_place && matches!((own, others), ([own], [other]) if is_same_reason(own, other));
         // One rule that is broken with values of two types is broken in two ways.
         let is_one_way = one.rule.id != two.rule.id || Way::of(one).found == Way::of(two).found;
-        // What is right for one is wrong for the other. Rules that compare requests call either of them wrong.
+        // A value that is wrong by one rule and right by the other: two reasons. A rule that compares two requests names either of them.
         let compares = [one, two].iter().any(|finding| matches!(finding.rule.check, Check::Group(..)));
-        let has_capitals = |value: &Option<Value>| {
-            value
-                .as_ref()
-                .and_then(Value::as_str)
-                .is_some_and(|text| text.bytes().any(|byte| byte.is_ascii_uppercase()))
-        };
         let is_right_there = |one: &Difference, two: &Difference| {
-            let is_of_letters = [one, two].iter().all(|own| own.kind() == DifferenceKind::LetterCase);
-            one.pointer == two.pointer
-                && (one.failing == two.passing
-                    || one.passing == two.failing
-                    || is_of_letters && has_capitals(&one.failing) != has_capitals(&two.failing))
+            one.pointer == two.pointer && (one.failing == two.passing || one.passing == two.failing)
         };
         let is_opposite = own.iter().any(|one| others.iter().any(|two| is_right_there(one, two)));
         return Some(is_one && is_one_way && (compares || !is_opposite));

@@ -56,7 +56,7 @@ pub static CHAIN_ID: MissingLine = MissingLine {
     then: Some(&SPONSORABLE),
 };
 
-/// The line of the profile for which an error asks by its words. A service that names a member of its context has no name for the context.
+/// The line of the profile for which an error asks by its words. A policy is a member of the context.
 pub(crate) fn asked_for(message: &str) -> Option<&'static str> {
     match message {
         _ if has_one_of(message, &["context", "policy"]) => Some("service.context"),

@@ -303,10 +303,10 @@ impl Target {
     /// Whether a call has the gas limits of the paymaster that a wallet sends again with a data request: those of the stub.
     fn has_limits_of_stub(&self, call: &Call, version: EntryPointVersion) -> bool {
         let stub = self.found.stubs.get(&version.to_string()).filter(|_| !is_stub(call.pair));
-        let is_sent = |(limit, of_stub): (&str, &Value)| {
-            !LIMITS.contains(&limit) || !of_stub.is_string() || call.operation().get(limit) == Some(of_stub)
-        };
-        stub.is_none_or(|stub| stub.iter().all(|(limit, of_stub)| is_sent((limit, of_stub))))
+        LIMITS.iter().all(|limit| {
+            let of_stub = stub.and_then(|stub| stub.get(*limit)).filter(|of_stub| of_stub.is_string());
+            of_stub.is_none_or(|of_stub| call.operation().get(limit) == Some(of_stub))
+        })
     }
 
     /// Whether the profile lists the operation of a call with its gas limits and fees. A target may refuse those that we invent.

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
     let causes = Causes::of(&matrix);
     if args.causes {
         if !causes.untrue.is_empty() {
-            text.insert_str(0, "THE CAUSES DO NOT HOLD  the last lines say why\n");
+            text.insert_str(0, "THE CAUSES DO NOT HOLD  the part CAUSES, below the table, says why\n");
         }
         text += &about_causes(&causes);
     }
