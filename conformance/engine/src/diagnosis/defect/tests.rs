@@ -460,6 +460,28 @@ fn one_thing_that_two_kinds_hold_whole_and_as_a_part_is_one_defect() {
     assert_eq!(of_request("/params/0/whole", Some(without)), None);
 }
 
+/// The id of an answer is no part of its result, whatever shape that has; and a kind of call of which another place is wrong is not named.
+#[test]
+fn what_is_wrong_beside_a_result_of_another_shape_is_another_defect() {
+    let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": { "odd": true } });
+    let pair = ["/result/MODE", "/id"].map(|pointer| {
+        let rule = if pointer == "/id" { "answer.id" } else { "sponsored-result.MODE" };
+        answered(finding(rule, pointer, Some(every(WrongAnswers::All))), &answer)
+    });
+    let all = || (0..20).collect();
+    assert_eq!(kinship_of(&pair, &[all(), all()], 20), None);
+
+    let of = |pair, pointer| Finding {
+        pair: Some(pair),
+        ..finding("answer.object", pointer, Some(every(WrongAnswers::All)))
+    };
+    let findings =
+        [of(kinds::QUOTE_ERC20, "/result/MODE"), of(kinds::SPONSOR_ERC20, "/result/paymasterAndData")];
+    let defect = Defect { findings: vec![0, 1], links: Vec::new() };
+    let headline = defect.headline(&findings);
+    assert!(headline.starts_with("pm_getFeeQuoteOrData in mode ERC20 (every"), "{headline}");
+}
+
 #[test]
 fn what_is_said_of_every_answer_names_the_kinds_that_it_is_said_of() {
     let of = |pairs: &[(Kind, WrongAnswers)]| {
