@@ -160,7 +160,7 @@ fn sibling(input: &BuildInput<'_>) -> Value {
     let target = Target::of(input.context);
     let mut others =
         target.served_versions().filter(|other| (*other == EntryPointVersion::V06) != is_06(kind));
-    if let Some(other) = others.next().filter(|_| target.accepts_any()) {
+    if let Some(other) = others.next().filter(|_| input.context.may_vary_operations()) {
         request = if is_06(kind) {
             without(&request, "/params/0", "initCode")
         } else {

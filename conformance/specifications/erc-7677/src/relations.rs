@@ -96,6 +96,10 @@ fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     if input.round % 10 == 9 { vec![in_lines(&request)] } else { vec![with_own_id(Role::Call, "", &request)] }
 }
 
+fn with_entry_point_in_lower_case(input: &BuildInput<'_>, request: &Value) -> Value {
+    with_param(request, 1, json!(version(input.pair).address().to_string().to_lowercase()))
+}
+
 /// The request with the context null, where its own is empty: another one may choose a policy.
 fn with_null_context(_: &BuildInput<'_>, request: &Value) -> Value {
     if request["params"][3] == json!({}) { with_param(request, 3, Value::Null) } else { request.clone() }
@@ -294,9 +298,7 @@ pub(crate) static PAIR: Relation = Relation::new(
             with(&operation, OPERATION, "signature", format!("0x{}", "5a".repeat(700)))
         }
         Part::NullContext => with_null_context(input, &operation),
-        Part::LowerCase => {
-            with_param(&operation, 1, json!(version(input.pair).address().to_string().to_lowercase()))
-        }
+        Part::LowerCase => with_entry_point_in_lower_case(input, &operation),
         Part::Token if !has_context => with_token(&operation),
         Part::Policy if !has_context => with_policy(&operation),
         _ => operation,
@@ -320,13 +322,17 @@ pub(crate) static PAIR: Relation = Relation::new(
 pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
     "eight-stubs-and-data",
     "stub and data of eight operations; of eight others, whose stubs have gas limits of 0; \
-     of eight new accounts; of eight whose stubs have fees of 0 too",
+     of eight new accounts; of eight whose stubs have fees of 0 too; of eight with the \
+     EntryPoint in lower case",
 )
-.of(Bases::These(STUBS), Rounds::Fixed(4), |input, ids| {
+.of(Bases::These(STUBS), Rounds::Fixed(5), |input, ids| {
     let mut members = Vec::new();
     for (place, mut operation) in (0..).zip(other_calls(input, 0..8)) {
         if input.round == 2 {
             operation = of_new_account(&operation, version(input.pair), place);
+        }
+        if input.round == 4 {
+            operation = with_entry_point_in_lower_case(input, &operation);
         }
         let stub = match input.round {
             1 | 3 => zero(&operation, input.round == 3),
@@ -498,10 +504,12 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     })
     .in_kinds(|kind| !is_stub(kind)),
     // Clients that read a stub into bytes write the address again in their own letter case.
-    form("operation.stub-members", "the paymaster of a stub in lower case", |input| {
+    form("operation.stub-members", "the paymaster of a stub in another letter case", |input| {
         let request = with_stub_members(input, input.base)?;
-        let lower = request["params"][0]["paymaster"].as_str()?.to_ascii_lowercase();
-        Some(with(&request, OPERATION, "paymaster", lower))
+        let own = request["params"][0]["paymaster"].as_str()?;
+        let lower = own.to_ascii_lowercase();
+        let other = if own == lower { own.parse::<Address>().ok()?.to_checksum(None) } else { lower };
+        Some(with(&request, OPERATION, "paymaster", other))
     })
     .in_kinds(|kind| !is_stub(kind)),
     form("operation.null-members", "null for the members that are not set", |input| {
@@ -824,11 +832,11 @@ pub(crate) static WITHOUT_STUB: Relation = Relation::new(
     members
 });
 
-/// Data of several operations at the same time, of one of them twice, and of two more in a batch.
+/// Data of several operations at the same time, of one of them twice and with another call, and of two more in a batch.
 pub(crate) static CONCURRENT: Relation = Relation::new(
     "concurrent-data",
-    "data of six operations at the same time, of one of them twice, and of two more in a \
-     batch",
+    "data of six operations at the same time, of one of them twice and with another call, and of \
+     two more in a batch",
 )
 .of(Bases::These(DATAS), Rounds::scaled(4), |input, ids| {
     let first = 10 * input.round;
@@ -841,6 +849,15 @@ pub(crate) static CONCURRENT: Relation = Relation::new(
         other_calls(input, first..first + 1)
             .map(|request| member(Role::Again, "operation 0 again", request, ids)),
     );
+    // A user may ask for another call before the first one is sent.
+    members.extend(other_calls(input, first..first + 1).map(|request| {
+        member(
+            Role::Variant,
+            "another call with the nonce of operation 0",
+            other_call(&request, first + 9),
+            ids,
+        )
+    }));
     let batch: Vec<Value> = other_calls(input, first + 6..first + 8)
         .map(|request| with(&request, "", "id", ids.next_id()))
         .collect();

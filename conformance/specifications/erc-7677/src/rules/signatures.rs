@@ -20,7 +20,7 @@ use crate::relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, PAIR, PAYMASTER_L
 use crate::rules::pairs::{is_final, own_data, place_of_data};
 use crate::rules::requests::{exchange, rule};
 use crate::rules::results::{Shape, judged};
-use crate::target::Target;
+use crate::target::{GAS, Target};
 
 const fn signed(id: &'static str, relation: &'static Relation, check: GroupCheck) -> Rule {
     rule(id, 2, Check::Group(relation, check)).unless(lines::unchecked_signatures)
@@ -46,9 +46,18 @@ pub(crate) const RULES: &[Rule] = &[
     .hint("hash the members as the contract packs them; or correct contract.kind and contract.signer")
     .unless(lines::unchecked_signatures),
     exchange("is-final.signature", 1, |view, knowledge, report| {
-        if is_of_the_signer(view, knowledge) && is_final(view, knowledge) {
-            judge(view, knowledge, report);
+        if !is_of_the_signer(view, knowledge) || !is_final(view, knowledge) {
+            return;
         }
+        let is_unestimated = |call: &Call| GAS.iter().all(|limit| call.operation()[limit] == "0x0");
+        if view.valid_call().is_some_and(is_unestimated)
+            && !is_accepted(view)
+            && signature(view, knowledge) == Some(Ok(()))
+        {
+            let expected = "data that hold with the gas limits that a wallet fills in";
+            return report.broken(place_of_data(view), expected, "a signature over gas limits of 0");
+        }
+        judge(view, knowledge, report);
     })
     .hint("a final stub must hold as it is, with every gas limit")
     .unless(|knowledge| lines::unchecked_signatures(knowledge).or_else(|| lines::no_final_stub(knowledge))),

@@ -7,7 +7,7 @@ use crate::{base, on_chain};
 use num_bigint::BigUint;
 use paymaster_engine::cases::{
     Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds, address, compared, id_of_any_kind,
-    in_client_order, item_of_round, member, set, with, with_baseline, with_own_id, without,
+    in_client_order, item_of_round, member, remove, set, with, with_baseline, with_own_id, without,
 };
 use paymaster_engine::rules::shown;
 use paymaster_schemas::{Mode, kinds};
@@ -251,11 +251,16 @@ pub static WEBHOOK_DATA: Relation = Relation::new(
         json!({"__proto__": {"isAdmin": true}, "constructor": {"prototype": {}}, "hasOwnProperty": 1}),
         json!({"note": "zażółć 支付 \u{1F680}", "ключ": "значение"}),
         json!({"constructor": {"name": 1}, "length": -1, "toString": "x", "<b>": "&amp;'\""}),
-        // In the order of published clients, id and jsonrpc of the request stand behind these.
-        json!({"list": [[[[[[[[]]]]]]], 0.1, -7, 1.5e300, true, null], "id": "0x12", "jsonrpc": "1.0"}),
+        // In the order of published clients, id and jsonrpc of the request stand behind these, and here the mode too.
+        json!({"list": [[[[[[[[]]]]]]], 0.1, -7, 1.5e300, true], "id": "0x12", "jsonrpc": "1.0", "mode": "ERC20"}),
     ];
     let data = item_of_round(input, &data).clone();
-    let base = in_client_order(input.base);
+    let mut base = in_client_order(input.base);
+    if data["mode"].is_string() {
+        let mode = base["params"][1]["mode"].clone();
+        remove(&mut base, MODE, "mode");
+        set(&mut base, MODE, "mode", mode);
+    }
     let empty = ("empty webhookData", with(&base, SPONSORSHIP_INFO, "webhookData", json!({})));
     let label = format!("webhookData {}", shown(&data));
     let some = (label, with(&base, SPONSORSHIP_INFO, "webhookData", data));

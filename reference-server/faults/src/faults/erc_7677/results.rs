@@ -1,5 +1,6 @@
 //! Faults of the form of results, and of stub and data beside each other.
 
+use alloy_primitives::U256;
 use paymaster_service::EntryPoint;
 use serde_json::{Map, Value, json};
 
@@ -62,6 +63,16 @@ pub(crate) const FAULTS: &[Fault] = &[
     unreadable(GAS_LIMIT, "gas-limit-fraction", "writes half a gas for callData with an odd number of bytes")
         .on_result(|_, result| change(result, "paymasterVerificationGasLimit", |_| json!("0x186a0.8")))
         .when(|view| view.is_stub() && view.is_later() && view.byte_count("callData") % 2 == 1),
+    unreadable(
+        GAS_LIMIT,
+        "gas-limit-of-a-part",
+        "writes the hundredth part of callGasLimit with its fraction",
+    )
+    .on_result(|_, result| change(result, POST_OP, |_| json!("0x2710.8")))
+    .when(|view| {
+        let is_round = |limit: U256| (limit % U256::from(100)).is_zero();
+        view.is_stub() && view.is_later() && !view.amount("callGasLimit").is_none_or(is_round)
+    }),
     changed("stub.members-07", "stub-of-the-sender", "returns the first stub of a sender for any EntryPoint")
         .on_result(|view, result| view.repeat(result, view.operation()["sender"].to_string()))
         .when(|view| view.is_stub())

@@ -5,7 +5,7 @@ use paymaster_service::EntryPoint;
 use serde_json::{Map, Value, json};
 
 use super::change_data;
-use super::requests::set_operation;
+use super::requests::{set_operation, zero_limits};
 use crate::faults::{Fault, fault};
 use crate::injection::{
     Behaviour, GAS_LIMITS, PAYMASTER_LIMITS, RequestView, SwappedPart, refuse, remove, set,
@@ -258,6 +258,12 @@ pub(crate) const FAULTS: &[Fault] = &[
             |_, result| set(result, "isFinal", true),
         ))
         .when(|view| view.is_stub()),
+    fault(FINAL, "final-without-estimates", "isFinal is true for data of stubs whose gas limits are zero")
+        .injects(Behaviour::Exchange(
+            |_, request| request["method"] = json!("pm_getPaymasterData"),
+            |_, result| set(result, "isFinal", true),
+        ))
+        .when(|view| view.is_stub() && zero_limits(view) == 3),
     Fault::new("is-final.data-served", "data-refused-after-final", "refuses data because the stub was final")
         .on_answer(final_stub)
         .when(|view| view.is_paymaster_call())

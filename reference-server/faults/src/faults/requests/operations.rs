@@ -94,6 +94,13 @@ pub(crate) const FAULTS: &[Fault] = &[
         .refuses(|view| view.is_sponsored_mode() && view.sponsorship_info()["webhookData"] == json!({})),
     fault(WEBHOOK, "webhook-data-strings-only", "refuses webhookData with a value that is not a string")
         .refuses(|view| view.webhook_data().any(|(_, value)| !value.is_string())),
+    fault(WEBHOOK, "mode-of-webhook-data", "takes the first mode in the text, as that of webhookData")
+        .on_request(|view, request| {
+            let mode = &view.sponsorship_info()["webhookData"]["mode"];
+            if mode.is_string() {
+                request["params"][1]["mode"].clone_from(mode);
+            }
+        }),
     fault(WEBHOOK, "webhook-data-not-ascii-refused", "refuses webhookData with a text that is not ascii")
         .refuses(|view| {
             view.webhook_data().any(|(_, value)| value.as_str().is_some_and(|text| !text.is_ascii()))

@@ -184,7 +184,7 @@ fn with_tokens() -> Vec<Value> {
 
 /// One request in several notations.
 fn in_other_notation() -> Vec<Value> {
-    let with_an_id = json!({ "webhookData": { "id": "order-7" } });
+    let with_an_id = json!({ "webhookData": { "id": "order-7", "mode": "ERC20" } });
     let mut last_id_first =
         request(19, SPONSOR, operation(), with(sponsored(), &[("sponsorshipInfo", with_an_id)]));
     if let Some(object) = last_id_first.as_object_mut() {
