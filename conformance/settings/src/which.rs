@@ -51,7 +51,11 @@ pub async fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) 
         let others = others.join(" or ");
         output::eprint(&format!("judged by {}; the target serves more: {others} judges that\n", chosen.name));
     } else if *chosen != DEFAULT_SPECIFICATION {
-        output::eprint(&format!("judged by {}, which the target serves\n", chosen.name));
+        let default = DEFAULT_SPECIFICATION.name;
+        output::eprint(&format!(
+            "judged by {}, which the target serves; where it serves {default} too, --spec {default} judges that\n",
+            chosen.name
+        ));
     }
     if *chosen == setup.profile.known.specification() { Ok(setup) } else { setup.judged_by(chosen) }
 }

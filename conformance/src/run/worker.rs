@@ -265,16 +265,9 @@ impl Work {
         if unanswered.iter().any(is_open) {
             self.ask_for_sponsorships(seed).await;
         }
-        let leave_out_unconfirmed = |what, group: &Group, exchanges: &[Exchange]| {
-            self.sessions.with(|session| session.leave_out_unconfirmed(what, group, exchanges));
-        };
-        for Vanished { words, group, exchanges } in self.sender.vanished().await {
-            if self.sessions.with(|session| session.is_broken_by(&group, &exchanges)) {
-                leave_out_unconfirmed(format!("error {words}, and not when sent again"), &group, &exchanges);
-            }
-        }
+        self.judge_vanished().await;
         for group in unanswered {
-            let leave_out_unconfirmed = |what| leave_out_unconfirmed(what, &group.group, &group.exchanges);
+            let leave_out_unconfirmed = |what| self.leave_out(what, &group.group, &group.exchanges);
             let leave_out_timeout = |again| leave_out_unconfirmed(format!("no answer in time, and {again}"));
             let after =
                 |stamp| self.sender.target.lock().liveness.is_after_last_answer(stamp, self.sender.jobs);
@@ -307,6 +300,24 @@ impl Work {
                         });
                     }
                 }
+            }
+        }
+    }
+
+    fn leave_out(&self, what: String, group: &Group, exchanges: &[Exchange]) {
+        self.sessions.with(|session| session.leave_out_unconfirmed(what, group, exchanges));
+    }
+
+    /// Judges the groups with an error that did not come again, where it was right where it came, and another answer is wrong. Where it breaks a
+    /// rule, it is not known why it came.
+    async fn judge_vanished(&self) {
+        for vanished in self.sender.vanished().await {
+            let Vanished { words, group, exchanges } = &vanished;
+            let is_it = |exchange: &Exchange| vanished.is_in(exchange);
+            if self.sessions.with(|session| session.is_broken_by_one(group, exchanges, is_it)) {
+                self.leave_out(format!("error {words}, and not when sent again"), group, exchanges);
+            } else if self.sessions.with(|session| session.is_broken_by(group, exchanges)) {
+                self.judge(group, exchanges);
             }
         }
     }

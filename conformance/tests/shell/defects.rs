@@ -123,3 +123,48 @@ fn what_a_target_takes_once_only_is_sent_again_as_new() {
         ends(1, run(&folder, &[&server.url(), "--cases", "4", "--rule", "quote-result.feeQuotes"]));
     has(&out, &["\nDEFECT 1", "reproduced 3/3 with new ids and nonces"]);
 }
+
+/// A smaller request that gets another error shows another reason.
+#[test]
+fn shrinking_keeps_the_error_that_was_seen() {
+    let folder = with_profile(
+        "[operations]\naccepts = \"any\"\nsponsors = \"any\"\n[[accounts]]\nname = \"BICONOMY\"\nversion = \"2.0.0\"\n",
+    );
+    let server = Server::changing(|_, request, answer| {
+        let nonce = &request["params"][0]["nonce"];
+        if request["method"] == "pm_sponsorUserOperation" {
+            let is_first = ["0", "0x0"].iter().any(|zero| nonce == zero);
+            let (code, message) =
+                if is_first { (-32_602, "nonce: too small") } else { (-32_011, "the store is read only") };
+            refuse_result(answer, code, message);
+        }
+    });
+    let (out, _) =
+        ends(1, run(&folder, &[&server.url(), "--cases", "4", "--rule", "sponsor.sponsored-result"]));
+    has(&out, &["\nDEFECT 1", "the store is read only"]);
+    assert!(!out.contains("too small"), "{out}");
+}
+
+/// An error that is due and does not come again is no limit that was touched: what came in its place is wrong, and the first request was right.
+#[test]
+fn an_error_that_is_due_is_judged_although_it_does_not_come_again() {
+    const UNSUPPORTED: &str = "0x1111111111111111111111111111111111111111";
+    let folder = with_profile(format!(
+        "[tokens]\nunsupported = [\"{UNSUPPORTED}\"]\n[operations]\naccepts = \"any\"\n"
+    ));
+    let was_asked = AtomicBool::new(false);
+    let server = Server::changing(move |_, request, answer| {
+        let token = &request["params"][1]["tokenInfo"]["feeTokenAddress"];
+        let is_it = request["method"] == "pm_sponsorUserOperation" && *token == UNSUPPORTED;
+        if is_it && answer.get("error").is_some() && was_asked.swap(true, Ordering::SeqCst) {
+            *answer = json!({"jsonrpc": answer["jsonrpc"], "id": answer["id"], "result": {
+                "MODE": "ERC20", "mode": "ERC20", "paymasterAndData": format!("0x{}", "12".repeat(120)),
+                "preVerificationGas": "50000", "verificationGasLimit": 100_000, "callGasLimit": 60_000,
+            }});
+        }
+    });
+    let (out, _) =
+        ends(1, run(&folder, &[&server.url(), "--jobs", "1", "--rule", "error.token-unsupported"]));
+    assert!(!flat(&out).contains("cause every request with"), "{out}");
+    assert!(!flat(&out).contains("not when sent again"), "{out}");
+}

@@ -1,7 +1,7 @@
 //! `replay`: what it concludes, and that the line which reports print works as printed.
 
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::AtomicU32;
 
 use crate::*;
 

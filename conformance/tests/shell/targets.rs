@@ -333,7 +333,7 @@ fn a_request_that_is_never_answered_is_a_defect_and_the_others_are_judged() {
 #[test]
 fn a_target_that_a_request_ends_names_the_request() {
     let folder = tempdir().unwrap();
-    let is_over = std::sync::atomic::AtomicBool::default();
+    let is_over = AtomicBool::default();
     // From then on, it answers nothing.
     let server = Server::hooked(move |_, body, mut response| {
         let request: Value = serde_json::from_slice(body).unwrap_or_default();

@@ -147,6 +147,8 @@ pub enum EarlierRequest {
     Member(&'static str, Places),
     /// The party, and the amount that it sends once.
     OnceOfParty(Places),
+    /// Everything but the amount that is sent once. Other requests of the party do not show it.
+    WithOtherOnce(Places),
     /// The member, where so many earlier requests have it.
     Repeated(usize, &'static str, Places),
     /// Nothing that is known.

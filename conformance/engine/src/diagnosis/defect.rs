@@ -8,7 +8,7 @@ use super::cause::{Cause, WrongAnswers};
 use super::same::{Kinship, kinship};
 use super::sentence;
 use crate::diagnosis::{Finding, Outcomes, without_indices};
-use crate::rules::{Rule, fails_the_run};
+use crate::rules::{Check, Rule, fails_the_run};
 
 /// Findings that have one cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +73,10 @@ impl Defect {
             _ => None,
         };
         let own = self.findings.iter().filter_map(|number| findings.get(*number));
-        let place = |finding: &Finding| without_indices(&finding.violation.pointer);
+        let place = |finding: &Finding| {
+            let pointer = without_indices(&finding.violation.pointer);
+            finding.specification.places.whole_of(&pointer).to_owned()
+        };
         // What is said of every answer holds for the methods and modes for which it was found, at that place.
         own.filter(|finding| match (every(shown), every(finding)) {
             (None, _) | (Some(WrongAnswers::ToOwedRequests), Some(WrongAnswers::All)) => true,
@@ -119,15 +122,17 @@ pub fn defects(
     defects
 }
 
-/// Findings that fail a run come first, then those with a cause, those of every answer, those of well-formed requests, those whose cause is one
+/// Findings that fail a run come first, then those with a cause, those of rules about single answers, those of every answer, those of well-formed requests, those whose cause is one
 /// member, those with few requests, and short ones.
-fn rank(finding: &Finding, number: usize) -> ([bool; 6], [usize; 3]) {
+fn rank(finding: &Finding, number: usize) -> ([bool; 7], [usize; 3]) {
     let members = &finding.group.members;
     let bytes = members.iter().map(|member| member.body.len()).sum();
     let sort = [
         !fails_the_run(finding.basis, false),
         finding.cause.is_none(),
         finding.is_flaky(),
+        // Such a rule judges few of the answers: what it says of every one may be wrong of the others.
+        matches!(finding.rule.check, Check::Group(..)),
         !matches!(&finding.cause, Some(Cause::Every { .. })),
         finding.pair.is_none(),
         !matches!(&finding.cause, Some(Cause::Members(members)) if members.len() == 1),

@@ -184,8 +184,14 @@ impl Shown {
         let Violation { member, pointer, .. } = &finding.violation;
         let value = |exchange: &Exchange| Answer::of(exchange).document()?.value.pointer(pointer).cloned();
         let values: Vec<_> = finding.exchanges.iter().map(value).collect();
+        // Where members decide, the other one has the passing values: another request of the group shows nothing of these.
+        let has_passing = |place: usize| {
+            let request = || serde_json::from_slice::<Value>(&finding.exchanges[place].request).ok();
+            let cause = finding.cause.as_ref().filter(|cause| !cause.members().is_empty());
+            cause.is_none_or(|cause| request().and_then(|request| cause.states(&request)) == Some(false))
+        };
         let is_own = |(place, value): (usize, &Option<Value>)| {
-            place != *member && value.is_some() && values.get(*member) == Some(value)
+            place != *member && value.is_some() && values.get(*member) == Some(value) && has_passing(place)
         };
         // What is wrong for one request may be right for another.
         let is_same = |contrast: &Contrast| {
@@ -324,6 +330,9 @@ impl EarlierRequest {
             }
             Self::Repeated(times, pointer, places) => {
                 format!("{times} requests {}", with_the_same((pointer, places)))
+            }
+            Self::WithOtherOnce(places) => {
+                format!("the same request with another {}", member_name(places.once, &places))
             }
             Self::Other => "another request".to_owned(),
         }

@@ -173,8 +173,23 @@ impl Session {
 
     /// Whether a group breaks a rule by its exchanges. Nothing is counted.
     pub fn is_broken_by(&self, group: &Group, exchanges: &[Exchange]) -> bool {
+        self.is_broken_by_one(group, exchanges, |_| true)
+    }
+
+    /// Whether a group breaks a rule about single exchanges by one of these, or one that compares any. Nothing is counted.
+    pub fn is_broken_by_one(
+        &self,
+        group: &Group,
+        exchanges: &[Exchange],
+        is_one: impl Fn(&Exchange) -> bool,
+    ) -> bool {
         let judgements = self.judge.group(group, exchanges, &*self.context);
-        judgements.iter().any(|judgement| !judgement.report.violations.is_empty())
+        judgements.iter().any(|Judgement { rule, report, .. }| {
+            let mut violations = report.violations.iter();
+            violations.any(|violation| {
+                matches!(rule.check, Check::Group(..)) || exchanges.get(violation.member).is_some_and(&is_one)
+            })
+        })
     }
 
     /// Counts what rules would judge in these answers if those that they break did not: those of listed failures, and of others the first ones.

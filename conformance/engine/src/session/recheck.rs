@@ -1,10 +1,11 @@
 //! Judges a group that is sent again: whether the rule of a finding is broken again.
 
 use crate::cases::{Group, Order};
+use crate::diagnosis::cause::EarlierRequest;
 use crate::diagnosis::{Cause, Finding, Key, Sought, without_indices};
 use crate::knowledge::Knowledge;
 use crate::message::Answer;
-use crate::rules::{Report, Rule, View, Violation};
+use crate::rules::{Check, Report, Rule, View, Violation};
 use crate::session::judge;
 use crate::session::{Judge, Judgement};
 use crate::specification::Specification;
@@ -114,6 +115,23 @@ pub struct Original {
 }
 
 impl Share {
+    /// How often the requests of a finding broke its rule: alone, or in a run that judged so many answers by it.
+    fn of(finding: &Finding, breaks_alone: bool, judged: u64) -> Self {
+        let share = |broken: u64, judged: u64| Self {
+            broken: u32::try_from(broken).unwrap_or(u32::MAX),
+            judged: u32::try_from(judged).unwrap_or(u32::MAX),
+        };
+        match finding.cause {
+            Some(Cause::Chance { broken, sent }) => share(broken.into(), sent.into()),
+            // The requests that the search for the cause found in place of others broke the rule when they were sent again.
+            _ if breaks_alone && finding.reproduced() == 0 => share(1, 1),
+            _ if breaks_alone => share(finding.reproduced() as u64, finding.attempts.len() as u64),
+            // The first violation made it a finding: its share is one of the others.
+            _ if finding.times > 1 => share(finding.times - 1, judged),
+            _ => share(1, judged.saturating_mul(2)),
+        }
+    }
+
     /// How often the requests of a finding are sent: a rule that is still broken this often then holds each time with a probability of
     /// at most 1 %. One more answer that held is assumed, because a rule that was broken each time may hold now and then too.
     pub fn tries(self) -> u32 {
@@ -153,10 +171,6 @@ impl Original {
             // The search for the cause sent the requests alone.
             Some(_) => true,
         };
-        let share = |broken: u64, judged: u64| Share {
-            broken: u32::try_from(broken).unwrap_or(u32::MAX),
-            judged: u32::try_from(judged).unwrap_or(u32::MAX),
-        };
         let is_other =
             |key: &&Key| (key.rule, key.pair) == (own.rule, own.pair) && key.pointer != own.pointer;
         let answers: Vec<Answer<'_>> = finding.exchanges.iter().map(Answer::of).collect();
@@ -175,15 +189,7 @@ impl Original {
             status: answer.and_then(|answer| Some(answer.response()?.status)),
             served: answers.iter().map(|answer| is_served(answer, specification)).collect(),
             other_places: summary.places.iter().filter(is_other).map(|key| key.pointer.clone()).collect(),
-            share: match finding.cause {
-                Some(Cause::Chance { broken, sent }) => share(broken.into(), sent.into()),
-                // The requests that the search for the cause found in place of others broke the rule when they were sent again.
-                _ if breaks_alone && finding.reproduced() == 0 => share(1, 1),
-                _ if breaks_alone => share(finding.reproduced() as u64, finding.attempts.len() as u64),
-                // The first violation made it a finding: its share is one of the others.
-                _ if finding.times > 1 => share(finding.times - 1, judged),
-                _ => share(1, judged.saturating_mul(2)),
-            },
+            share: Share::of(finding, breaks_alone, judged),
             circumstances: Circumstances {
                 in_flight: if breaks_alone { 1 } else { connections },
                 earlier: if is_concurrent { 0 } else { violation.member },
@@ -196,9 +202,16 @@ impl Original {
             of_an_unseen_party: matches!(finding.cause, Some(Cause::Missing { .. })),
             // A refused operation comes again and again, so that what is kept of it may decide.
             shown_by_a_run: is_spent || is_of_the_refused || finding.of_sent_values == Some(false),
-            of_sent_values: is_spent
-                || finding.of_sent_values == Some(true)
-                || breaks_alone && finding.cause.is_none() && is_seldom && !is_of_a_value,
+            of_sent_values: finding.of_sent_values == Some(true)
+                || match finding.cause {
+                    None => breaks_alone && is_seldom && !is_of_a_value,
+                    // What comes before is not in a group that is compared, and may not be in another one.
+                    Some(Cause::Earlier(EarlierRequest::Other)) => {
+                        let compares = matches!(finding.rule.check, Check::Group(..));
+                        compares || finding.reproduced() < finding.attempts.len()
+                    }
+                    _ => is_spent,
+                },
         }
     }
 }

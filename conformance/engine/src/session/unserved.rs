@@ -15,6 +15,8 @@ const MOST_OUTCOMES: usize = 1_000;
 const LONGEST_MESSAGE: usize = 4_096;
 /// The most values that are named as common to all requests.
 const MOST_IN_COMMON: usize = 4;
+/// The most values of a member that are kept of requests with a result: a member that has more of them tells little.
+const MOST_VALUES: usize = 8;
 
 /// What a request got.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +40,24 @@ struct Requests {
     /// The error message; of several the first in the alphabet, so that the order of the answers makes no difference.
     message: String,
     in_common: Values,
+    /// The first values of each member.
+    seen: BTreeMap<&'static str, BTreeSet<String>>,
+}
+
+impl Requests {
+    fn note(&mut self, deciding: &DecidingValues<'_>) {
+        for (member, value) in deciding {
+            let seen = self.seen.entry(member).or_default();
+            if seen.len() < MOST_VALUES && !seen.contains(&**value) {
+                seen.insert(value.to_string());
+            }
+        }
+    }
+
+    fn has_seen(&self, named: &str) -> bool {
+        let value_of = |member: &str| named.strip_prefix(member)?.strip_prefix(' ');
+        self.seen.iter().any(|(member, values)| value_of(member).is_some_and(|value| values.contains(value)))
+    }
 }
 
 /// Counts valid requests of ordinary size by their outcome.
@@ -93,10 +113,13 @@ impl Outcomes {
                 deciding.iter().any(|(member, value)| value_of(*member) == Some(&**value))
             });
             own.message = message.min(std::mem::take(&mut own.message));
+            own.note(deciding);
             return;
         }
         let in_common = deciding.iter().map(|(member, value)| format!("{member} {value}")).collect();
-        self.add(key, Requests { times: 1, message, in_common });
+        let mut first = Requests { times: 1, message, in_common, seen: BTreeMap::new() };
+        first.note(deciding);
+        self.add(key, first);
     }
 
     fn add(&mut self, key: Key, requests: Requests) {
@@ -104,6 +127,9 @@ impl Outcomes {
             own.times += requests.times;
             own.in_common.retain(|value| requests.in_common.contains(value));
             own.message = requests.message.min(std::mem::take(&mut own.message));
+            for (member, values) in requests.seen {
+                own.seen.entry(member).or_default().extend(values);
+            }
         } else if self.0.len() < MOST_OUTCOMES {
             self.0.insert(key, requests);
         }
@@ -156,8 +182,8 @@ impl Outcomes {
         reason.to_owned() + &self.in_common(reason, |_| true)
     }
 
-    /// What all requests of this kind without an answer, for this reason, have in common, and not most requests with a result:
-    /// `; all have mode ERC20`, or nothing.
+    /// What all requests of this kind without an answer, for this reason, have in common, and most requests with a result are in no relation that
+    /// has it: `; all have mode ERC20`, or nothing.
     fn in_common(&self, reason: &str, is_of_kind: impl Fn(&Key) -> bool) -> String {
         let is_affected =
             |key: &Key| is_of_kind(key) && matches!(&key.2, Outcome::Unanswered(own) if own == reason);
@@ -169,7 +195,7 @@ impl Outcomes {
         let served = || self.0.iter().filter(|(key, _)| key.2 == Outcome::Result);
         let all: u64 = served().map(|(_, requests)| requests.times).sum();
         let is_common = |value: &&String| {
-            let with_it = served().filter(|(_, requests)| requests.in_common.contains(*value));
+            let with_it = served().filter(|(_, requests)| requests.has_seen(value));
             2 * with_it.map(|(_, requests)| requests.times).sum::<u64>() > all
         };
         let named = shared.iter().filter(|value| !is_common(value)).take(MOST_IN_COMMON);
@@ -217,5 +243,11 @@ mod tests {
             outcomes.count(("others", kinds::QUOTE_ERC20, Outcome::Result), &served, String::new());
         }
         assert_eq!(outcomes.described("HTTP 502"), "HTTP 502; all have chain id 0x1, mode ERC20");
+        // Those that have it beside others of their relation count too.
+        let mixed = vec![("mode", "ERC20".into()), ("chain id", "0x1".into())];
+        for deciding in [&mixed, &served].into_iter().cycle().take(8) {
+            outcomes.count(("mixed", kinds::QUOTE_ERC20, Outcome::Result), deciding, String::new());
+        }
+        assert_eq!(outcomes.described("HTTP 502"), "HTTP 502");
     }
 }

@@ -140,7 +140,11 @@ pub(crate) fn observed(report: &Report) -> Vec<(String, String)> {
 
 /// What the line of the profile is for that most inconclusive rules wait for, and the line to paste. None unless the run is incomplete.
 pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(String, String)> {
-    if report.conclusion != Conclusion::Incomplete || report.recorded.is_some() {
+    // Where the words of the refusals ask for a line, no other one helps before.
+    let refusal = finished.summary.refusal.as_ref().filter(|_| report.verdict_line().no_result);
+    let line_asked_for = finished.context.specification().line_asked_for;
+    let asks = refusal.is_some_and(|refusal| line_asked_for(&refusal.message).is_some());
+    if report.conclusion != Conclusion::Incomplete || report.recorded.is_some() || asks {
         return None;
     }
     let (line, rules) = most_awaited(&finished.summary.rules)?;

@@ -392,6 +392,7 @@ mod tests {
 
     use super::*;
     use crate::report::sample;
+    use paymaster_settings::DEFAULT_SPECIFICATION;
 
     #[test]
     fn what_was_right_alone_is_replayed_in_company() {
@@ -420,6 +421,10 @@ mod tests {
             !Original::of(&finding, &finished.summary, finding.specification).of_sent_values
         };
         assert!(shown_again(&finding, None), "they were wrong again");
+        let compared = DEFAULT_SPECIFICATION.find_rule("sponsor.decision-inputs").unwrap();
+        assert!(!shown_again(&Finding { rule: compared, ..finding.clone() }, None), "the file lacks it");
+        finding.attempts[0].violation = None;
+        assert!(!shown_again(&finding, None), "they were right now and then");
         finding.attempts.clear();
         assert!(!shown_again(&finding, None));
         let Finding { group, exchanges, violation, .. } = finding.clone();

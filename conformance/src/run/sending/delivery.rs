@@ -175,7 +175,7 @@ impl TargetState {
         excuse
     }
 
-    /// How often the target was away, in words; none where it never was.
+    /// How often the target seemed to be away, in words; none where it never was.
     pub(crate) fn absences(&self) -> Option<String> {
         let times = match self.outages {
             0 => return None,
@@ -183,7 +183,8 @@ impl TargetState {
             more => format!("{more} times"),
         };
         Some(format!(
-            "the target was away {times}: it closed several connections at a time, or refused what it served before; what this hit was sent again"
+            "the target may have been away {times}: it closed several connections while one group of requests was under way, or refused what it \
+             served before; what this hit was sent again"
         ))
     }
 

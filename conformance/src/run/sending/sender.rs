@@ -22,7 +22,7 @@ use crate::events::SentExchange;
 use crate::run::sending::liveness;
 use crate::run::sending::{
     Attempts, Chain, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Patience, Sending, Served,
-    Slots, Sponsorships, Step, TargetState, WordsCheck, WordsStep, errors,
+    Slots, Sponsorships, Step, TargetState, WordsCheck, WordsStep, errors, words_of,
 };
 
 /// What the sender reports while it sends.
@@ -55,6 +55,13 @@ pub(crate) struct Vanished {
     pub(crate) words: String,
     pub(crate) group: Group,
     pub(crate) exchanges: Vec<Exchange>,
+}
+
+impl Vanished {
+    /// Whether an answer has the error.
+    pub(crate) fn is_in(&self, exchange: &Exchange) -> bool {
+        errors(exchange).into_iter().any(|error| words_of(error) == self.words)
+    }
 }
 
 /// Sends groups over at most `jobs` connections.

@@ -80,7 +80,7 @@ struct Asked {
     operation: Option<OperationHash>,
     is_granted: bool,
     may_be_granted: bool,
-    /// Whether the answer is an error, or has a status of the client's fault: a service that fails refuses nothing.
+    /// Whether the answer is an error, or has the status of a quota: a service that fails refuses nothing.
     has_error: bool,
 }
 
@@ -188,7 +188,9 @@ impl Sponsorships {
         let answer = Answer::of(exchange);
         let answer = answer.document().map_or(&Value::Null, |document| &document.value);
         let answers = answer.as_array().map_or(std::slice::from_ref(answer), Vec::as_slice);
-        let is_refused = exchange.outcome.as_ref().is_ok_and(|answer| (400..500).contains(&answer.status));
+        // A quota may be kept before the service. Any other refusal is an error of JSON-RPC.
+        let is_refused =
+            exchange.outcome.as_ref().is_ok_and(|answer| matches!(answer.status, 402 | 403 | 429));
         match &*ParsedRequest::read(&exchange.request, self.specification) {
             ParsedRequest::Batch(each) => {
                 let calls = each.iter().filter_map(|one| match one {
@@ -431,6 +433,22 @@ mod tests {
                 known.remember(answer);
             }
             assert_eq!(known.exhausted(&doubt).is_some(), is_limited, "{answers:?}");
+        }
+    }
+
+    #[test]
+    fn a_status_without_an_error_refuses_a_repeat_only_where_it_is_that_of_a_quota() {
+        let specification = specification("erc-7677").unwrap();
+        let context = (specification.read_profile)("operations.accepts = \"any\"").unwrap();
+        let known = Sponsorships { specification, context: Some(context.clone()), ..after(200, 0) };
+        let asks = |group: &Group| Spending::of_body(&group.members[0].body, specification).sponsorships > 0;
+        let plan = Plan::new(&*context, 1, 40);
+        let group = plan.filter(|group| group.members.len() == 1).find(asks).expect("a call for data");
+        for (status, may_be_a_quota) in [(402, true), (403, true), (409, false), (422, false), (500, false)] {
+            let response = Response { status, headers: Vec::new(), body: "".into() };
+            let exchange = Exchange::new(group.members[0].body.clone(), Ok(response), Duration::ZERO);
+            let doubt = known.doubtful(&[exchange]).unwrap_or_default();
+            assert_eq!(!doubt.refused.is_empty(), may_be_a_quota, "{status}");
         }
     }
 

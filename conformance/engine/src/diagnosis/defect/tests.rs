@@ -9,6 +9,7 @@ use crate::cases::case::{Group, Member, Role};
 use crate::diagnosis::cause::{EarlierRequest, Writing, WrongAnswers};
 use crate::diagnosis::difference::Difference;
 use crate::diagnosis::finding::{Attempt, KindShare, Sought};
+use crate::diagnosis::sentence::Shown;
 use crate::rules::requests::number_id;
 use crate::rules::{Advice, Violation};
 use crate::session::recorded::RECORDED;
@@ -523,4 +524,34 @@ fn what_is_said_of_every_answer_names_the_kinds_that_it_is_said_of() {
         let told = sentence::headline(&by_chance, &pairs);
         assert!(told.starts_with(&format!("{subject} in 1 of 3 tries")), "{told}");
     }
+}
+
+/// What a rule that compares requests says of every answer, it says of few: one about single answers judges them all.
+#[test]
+fn a_rule_about_single_answers_is_shown_before_one_that_compares() {
+    let cause = || Some(every(WrongAnswers::All));
+    let compared = Finding { rule: &COMPARES, ..finding("answer.object", "/result", cause()) };
+    let members = Some(Cause::Members(vec![member("/params/0/nonce", json!("0"), json!("1"))]));
+    let single = finding("answer.object", "/result", members);
+    let none = finding("answer.object", "/result", None);
+    assert!(rank(&single, 1) < rank(&compared, 0));
+    assert!(rank(&compared, 0) < rank(&none, 1), "a cause is more than none");
+}
+
+#[test]
+fn answers_are_alike_where_the_passing_values_got_the_same() {
+    let requests = |baseline: &str| {
+        let exchange = |nonce: &str| {
+            let response = Response { status: 200, headers: Vec::new(), body: r#"{"result":7}"#.into() };
+            let request = json!({ "params": [{ "nonce": nonce }] }).to_string();
+            Exchange::new(request, Ok(response), Duration::ZERO)
+        };
+        let cause = Cause::Members(vec![member("/params/0/nonce", json!("0"), json!("1"))]);
+        let mut finding = Finding { rule: &COMPARES, ..finding("answer.object", "/result", Some(cause)) };
+        finding.exchanges = vec![exchange(baseline), exchange("0")];
+        finding.violation.member = 1;
+        Shown::by(&finding)
+    };
+    assert_eq!(requests("1"), Shown::Alike);
+    assert_eq!(requests("5"), Shown::Otherwise, "the answer for 1 is another one");
 }

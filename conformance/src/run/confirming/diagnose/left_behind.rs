@@ -256,6 +256,9 @@ impl Search<'_> {
             let earlier = match (under, times) {
                 ("", _) => EarlierRequest::Other,
                 (member, 1) if member == places.subject && earlier.is_none() => EarlierRequest::Same,
+                (_, 1) if earlier.is_none() && !self.is_wrong_after_any(under, own, others).await => {
+                    EarlierRequest::WithOtherOnce(places)
+                }
                 (member, 1) => EarlierRequest::Member(member, places),
                 (member, times) => EarlierRequest::Repeated(times, member, places),
             };
@@ -266,6 +269,16 @@ impl Search<'_> {
             });
         }
         None
+    }
+
+    /// Whether the request is wrong each time after one of these with the same value of the member.
+    async fn is_wrong_after_any(&mut self, under: &str, own: &Value, others: &[Value]) -> bool {
+        for other in others {
+            if self.always_wrong_after(under, own, Some(other)).await.is_some() {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether the request is wrong each time after an earlier one with the same value of the member, or as many, and right each time after an

@@ -19,6 +19,7 @@ use crate::run::confirming::{Reproduction, RequestBudget, Resender};
 use crate::run::replay::renewed;
 use paymaster_engine::cases::{Group, Member};
 use paymaster_engine::diagnosis::{Cause, Contrast, Finding, Sought};
+use paymaster_engine::message::Answer;
 use paymaster_engine::rules::Check;
 use paymaster_engine::session::{Outcome, Session};
 use paymaster_exchange::Exchange;
@@ -169,15 +170,23 @@ impl<'a> Search<'a> {
     }
 
     /// Whether the requests are right with other ids and nonces, apart from those that the cause names: then an earlier request decides, or
-    /// chance that these values carry, such as the length of a signature over them.
+    /// chance that these values carry, such as the length of a signature over them. Where the party alone decides, so it does for results of
+    /// which the rule judges nothing.
     async fn is_right_as_new(&mut self, failing: &Group, cause: &Cause) -> bool {
         const TRIED: usize = 3;
+        let party = self.places().party;
+        let is_of_the_party = matches!(cause.members(), [member] if member.pointer == party);
+        let has_result = |exchange: &Exchange| Answer::of(exchange).result().is_some();
         let is_kept = |place: &str| cause.members().iter().any(|member| member.pointer == place);
         let specification = self.resender.context.specification();
         for _ in 0..TRIED {
             let Some(new) = renewed(failing, &is_kept, false, specification) else { return false };
-            if matches!(self.send_freely(&new).await, Some((_, Outcome::Held))) {
-                return true;
+            match self.send_freely(&new).await {
+                Some((_, Outcome::Held)) => return true,
+                Some((exchanges, Outcome::NotJudged)) if is_of_the_party => {
+                    return exchanges.iter().all(has_result);
+                }
+                _ => {}
             }
         }
         false
