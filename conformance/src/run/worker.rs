@@ -308,8 +308,8 @@ impl Work {
         self.sessions.with(|session| session.leave_out_unconfirmed(what, group, exchanges));
     }
 
-    /// Judges the groups with an error that did not come again, where it was right where it came, and another answer is wrong. Where it breaks a
-    /// rule, it is not known why it came.
+    /// Judges each group that got an error once and not again, where another answer of the group breaks a rule. Where the error itself breaks one, the
+    /// group is left out: why the error came is not known.
     async fn judge_vanished(&self) {
         for vanished in self.sender.vanished().await {
             let Vanished { words, group, exchanges } = &vanished;

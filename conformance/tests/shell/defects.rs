@@ -145,7 +145,7 @@ fn shrinking_keeps_the_error_that_was_seen() {
     assert!(!out.contains("too small"), "{out}");
 }
 
-/// An error that is due and does not come again is no limit that was touched: what came in its place is wrong, and the first request was right.
+/// A target refuses a token that it does not support, as it must, and serves it from then on: the refusal was right, and no limit that was touched.
 #[test]
 fn an_error_that_is_due_is_judged_although_it_does_not_come_again() {
     const UNSUPPORTED: &str = "0x1111111111111111111111111111111111111111";

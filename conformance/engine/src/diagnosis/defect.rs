@@ -122,8 +122,8 @@ pub fn defects(
     defects
 }
 
-/// Findings that fail a run come first, then those with a cause, those of rules about single answers, those of every answer, those of well-formed requests, those whose cause is one
-/// member, those with few requests, and short ones.
+/// Findings that fail a run come first, then those with a cause, those of rules about single answers, those of every answer, those of
+/// well-formed requests, those whose cause is one member, those with few requests, and short ones.
 fn rank(finding: &Finding, number: usize) -> ([bool; 7], [usize; 3]) {
     let members = &finding.group.members;
     let bytes = members.iter().map(|member| member.body.len()).sum();
@@ -131,7 +131,7 @@ fn rank(finding: &Finding, number: usize) -> ([bool; 7], [usize; 3]) {
         !fails_the_run(finding.basis, false),
         finding.cause.is_none(),
         finding.is_flaky(),
-        // Such a rule judges few of the answers: what it says of every one may be wrong of the others.
+        // A rule that compares requests judges few answers: what is true of every one of these may be false of the others.
         matches!(finding.rule.check, Check::Group(..)),
         !matches!(&finding.cause, Some(Cause::Every { .. })),
         finding.pair.is_none(),

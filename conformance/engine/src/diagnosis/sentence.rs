@@ -184,7 +184,7 @@ impl Shown {
         let Violation { member, pointer, .. } = &finding.violation;
         let value = |exchange: &Exchange| Answer::of(exchange).document()?.value.pointer(pointer).cloned();
         let values: Vec<_> = finding.exchanges.iter().map(value).collect();
-        // Where members decide, the other one has the passing values: another request of the group shows nothing of these.
+        // Where members of the request decide, only a request of the group that has the passing values shows how these are answered.
         let has_passing = |place: usize| {
             let request = || serde_json::from_slice::<Value>(&finding.exchanges[place].request).ok();
             let cause = finding.cause.as_ref().filter(|cause| !cause.members().is_empty());

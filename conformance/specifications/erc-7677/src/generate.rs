@@ -164,8 +164,8 @@ fn operation(rng: &mut TestRng, version: EntryPointVersion, is_cheap: bool) -> M
     // Half of the amounts are not round, as what is estimated is. Equal fees stay equal.
     let mut more = || if rng.chance(50) { rng.below(100) } else { 0 };
     let gas = gas.map(|limit| limit + more());
-    let tip = more();
-    let fees = fees.map(|fee| fee + tip);
+    let more_fees = more();
+    let fees = fees.map(|fee| fee + more_fees);
     let mut members = json!({ "sender": sender, "nonce": nonce });
     if version == EntryPointVersion::V06 {
         members["initCode"] = json!("0x");

@@ -96,6 +96,7 @@ fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     if input.round % 10 == 9 { vec![in_lines(&request)] } else { vec![with_own_id(Role::Call, "", &request)] }
 }
 
+/// The request with the EntryPoint of its version in lower case.
 fn with_entry_point_in_lower_case(input: &BuildInput<'_>, request: &Value) -> Value {
     with_param(request, 1, json!(version(input.pair).address().to_string().to_lowercase()))
 }
@@ -849,7 +850,7 @@ pub(crate) static CONCURRENT: Relation = Relation::new(
         other_calls(input, first..first + 1)
             .map(|request| member(Role::Again, "operation 0 again", request, ids)),
     );
-    // A user may ask for another call before the first one is sent.
+    // A user may change the call while the data for the first one are on their way.
     members.extend(other_calls(input, first..first + 1).map(|request| {
         member(
             Role::Variant,

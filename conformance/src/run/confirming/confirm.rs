@@ -1,4 +1,5 @@
-//! Confirming violations: the same bytes are sent again (or new ids and nonces, where the target takes the same once only), a smaller group that breaks the same rule is looked for, and then the cause.
+//! Confirming violations: the same bytes are sent again (or new ids and nonces, where the target takes the same once only), a smaller group
+//! that breaks the same rule is looked for, and then the cause.
 
 use std::{sync::Arc, time::Duration};
 

@@ -526,7 +526,7 @@ fn what_is_said_of_every_answer_names_the_kinds_that_it_is_said_of() {
     }
 }
 
-/// What a rule that compares requests says of every answer, it says of few: one about single answers judges them all.
+/// A rule that compares requests judges few answers, and one about single answers all of them.
 #[test]
 fn a_rule_about_single_answers_is_shown_before_one_that_compares() {
     let cause = || Some(every(WrongAnswers::All));

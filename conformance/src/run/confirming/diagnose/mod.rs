@@ -170,8 +170,8 @@ impl<'a> Search<'a> {
     }
 
     /// Whether the requests are right with other ids and nonces, apart from those that the cause names: then an earlier request decides, or
-    /// chance that these values carry, such as the length of a signature over them. Where the party alone decides, so it does for results of
-    /// which the rule judges nothing.
+    /// chance that these values carry, such as the length of a signature over them. Where the cause names the party alone, a result that the rule
+    /// does not judge is right too: what was wrong is no longer there.
     async fn is_right_as_new(&mut self, failing: &Group, cause: &Cause) -> bool {
         const TRIED: usize = 3;
         let party = self.places().party;
