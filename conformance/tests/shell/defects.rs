@@ -1,5 +1,7 @@
 //! What is one defect, and what are two.
 
+use std::collections::BTreeMap;
+
 use crate::*;
 
 /// The defects of a run against this server, as the JSON report has them.
@@ -167,4 +169,27 @@ fn an_error_that_is_due_is_judged_although_it_does_not_come_again() {
         ends(1, run(&folder, &[&server.url(), "--jobs", "1", "--rule", "error.token-unsupported"]));
     assert!(!flat(&out).contains("cause every request with"), "{out}");
     assert!(!flat(&out).contains("not when sent again"), "{out}");
+}
+
+/// A target that keeps an answer under everything but the nonce: another request of the sender does not show it.
+#[test]
+fn what_the_same_request_with_another_nonce_leaves_behind_is_not_blamed_on_the_sender() {
+    let folder = tempdir().unwrap();
+    let seen = Mutex::new(BTreeMap::new());
+    let server = Server::changing(move |_, request, answer| {
+        let mut call = request["params"].clone();
+        let nonce = call[0]["nonce"].take();
+        let first = seen
+            .lock()
+            .unwrap()
+            .entry(format!("{}{call}", request["method"]))
+            .or_insert(nonce.clone())
+            .clone();
+        if first != nonce && answer["result"]["MODE"] == "SPONSORED" {
+            answer["result"]["callGasLimit"] = "many".into();
+        }
+    });
+    let rules = ["--rule", "sponsored-result.callGasLimit", "--rule", "request.nonce-uint256"];
+    let (out, _) = ends(1, run(&folder, &[&[server.url().as_str()], &rules[..]].concat()));
+    has(&flat(&out), &["cause only after the same request with another nonce; right when sent alone"]);
 }

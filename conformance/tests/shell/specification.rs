@@ -66,11 +66,29 @@ fn a_target_is_asked_which_specification_it_serves_and_the_requests_count() {
         }
     });
     let (_, out, err) = asked(&one, &["--max-requests", "40"]);
-    assert!(err.contains("judged by erc-7677, which the target serves"), "{err}{out}");
+    let judged = "judged by erc-7677, which the target serves; where it serves fee-quote too, --spec fee-quote judges that";
+    assert!(err.contains(judged), "{err}{out}");
 
     let alike = Server::changing(|_, _, answer| refuse(answer, -32_001, "no key"));
     let (_, err) = ends(2, asked(&alike, &[]));
     has(&err, &["otherwise than one that does not exist (\"no key\")", "--spec"]);
+}
+
+/// Where every refusal asks for a policy, no other line of the profile helps first.
+#[test]
+fn no_other_line_is_missing_where_the_refusals_ask_for_one() {
+    let folder = tempdir().unwrap();
+    let missing = |message: &'static str| {
+        let server = Server::changing(move |_, request, answer| {
+            if request["params"][0].is_object() {
+                refuse(answer, -32_001, message);
+            }
+        });
+        let (out, _) = ends(4, run(&folder, &[&server.url(), "--spec", "erc-7677", "--cases", "4"]));
+        (out.contains("Missing:"), flat(&out).contains("the words may ask for service.context"))
+    };
+    assert_eq!(missing("policyId missing or unknown"), (false, true));
+    assert_eq!(missing("AA20 account not deployed"), (true, false));
 }
 
 #[test]

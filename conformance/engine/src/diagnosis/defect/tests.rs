@@ -448,6 +448,14 @@ fn one_thing_that_two_kinds_hold_whole_and_as_a_part_is_one_defect() {
         Some(Kinship::SameCause)
     );
     assert_eq!(kinship_of(&pair(["/result/whole", "/result/other"], every()), &[], 0), None);
+    let headline = |places| {
+        let defect = Defect { findings: vec![0, 1], links: Vec::new() };
+        defect.headline(&pair(places, every()))
+    };
+    let of_both = headline(["/result/whole", "/result/part"]);
+    assert!(of_both.starts_with("pm_getFeeQuoteOrData (every"), "{of_both}");
+    let of_one = headline(["/result/whole", "/result/other"]);
+    assert!(of_one.starts_with("pm_getFeeQuoteOrData in mode SPONSORED (every"), "{of_one}");
     assert_eq!(
         kinship_of(&pair(["/result/whole", "/result/part"], [None, None]), &[], 0),
         Some(Kinship::SamePlace)

@@ -43,6 +43,8 @@ pub(crate) const FAULTS: &[Fault] = &[
             view.is_data() && !paymaster.is_empty() && *paymaster == paymaster.to_ascii_lowercase()
         },
     ),
+    refused(STUB_MEMBERS, "paymaster-with-capitals-refused", "refuses its own address with the checksum")
+        .when(|view| view.is_data() && view.text("paymaster").contains(|letter: char| letter.is_uppercase())),
     refused("operation.null-members", "null-paymaster-limit-refused", "reads null as a paymaster gas limit")
         .when(|view| {
             let limit = view.operation().get("paymasterVerificationGasLimit");
@@ -152,10 +154,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         .also(&["*"])
         .depends_on_others(),
     refused("entry-point.letter-case", "entry-point-lower-case-refused", "refuses EntryPoints in lower case")
-        .when(|view| {
-            let address = view.request["params"][1].as_str().unwrap_or_default();
-            view.is_paymaster_call() && *address == address.to_lowercase()
-        }),
+        .when(|view| view.is_paymaster_call() && is_in_lower_case(view)),
     fault(UNKNOWN, "unknown-entry-point-served", "serves an EntryPoint that it does not know")
         .on_request(|view, request| {
             request["params"][1] =
@@ -203,6 +202,12 @@ pub(super) fn creates_account(view: &RequestView<'_>) -> bool {
 }
 
 /// How many of the three gas limits are not known yet.
+/// Whether the EntryPoint is named in lower case.
+pub(super) fn is_in_lower_case(view: &RequestView<'_>) -> bool {
+    let named = view.request["params"][1].as_str().unwrap_or_default();
+    *named == named.to_lowercase()
+}
+
 pub(super) fn zero_limits(view: &RequestView<'_>) -> usize {
     GAS_LIMITS.into_iter().filter(|member| view.text(member) == "0x0").count()
 }

@@ -4,7 +4,7 @@ use alloy_primitives::U256;
 use paymaster_service::EntryPoint;
 use serde_json::{Map, Value, json};
 
-use super::requests::{creates_account, zero_limits};
+use super::requests::{creates_account, is_in_lower_case, zero_limits};
 use super::{UNREADABLE, change_data};
 use crate::faults::{Fault, fault};
 use crate::injection::{
@@ -202,15 +202,18 @@ pub(crate) const FAULTS: &[Fault] = &[
         .when(|view| view.is_data() && view.context().as_object().is_some_and(|members| !members.is_empty())),
     changed(LENGTH, "data-of-lower-case-long", "data are longer where the EntryPoint is in lower case")
         .on_result(|_, result| change_data(result, |digits| format!("{digits}5e")))
-        .when(|view| {
-            let named = view.request["params"][1].as_str().unwrap_or_default();
-            view.is_data() && *named == named.to_lowercase()
-        })
+        .when(|view| view.is_data() && is_in_lower_case(view))
         .also(&["data.signature", "entry-point.letter-case"]),
     fault(ZEROS, "cost-of-zero-limits-zero", "eight bytes of the stub are zero for limits of 0x0")
         .when(|view| view.is_stub() && zero_limits(view) == 3),
     fault(ZEROS, "stub-of-zero-fees-zeros", "eight bytes of the stub are zero where a fee is 0x0")
         .when(|view| view.is_stub() && view.text("maxFeePerGas") == "0x0"),
+    fault(
+        ZEROS,
+        "stub-of-lower-case-zeros",
+        "eight bytes of the stub are zero for an EntryPoint in lower case",
+    )
+    .when(|view| view.is_stub() && is_in_lower_case(view)),
     fault(ZEROS, "stub-of-new-account-zeros", "eight bytes of the stub of a new account are zero")
         .when(|view| view.is_stub() && creates_account(view)),
     in_stubs(ZERO_BYTES, "stub-signature-zero", "the signature of the stub has zeros only")

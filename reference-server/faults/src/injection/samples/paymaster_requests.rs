@@ -21,6 +21,7 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
     let limits =
         [("paymasterVerificationGasLimit", json!("0xc350")), ("paymasterPostOpGasLimit", json!("0x7530"))];
     let stub_members = [("paymaster", json!(USDC)), ("paymasterData", json!("0x0102"))];
+    let with_capitals = [("paymaster", json!(USDC_OTHER_LETTERS))];
     let zero_limits =
         ["callGasLimit", "verificationGasLimit", "preVerificationGas"].map(|member| (member, json!("0x0")));
     let zero_fees = ["maxFeePerGas", "maxPriorityFeePerGas"].map(|member| (member, json!("0x0")));
@@ -50,6 +51,7 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             (with(later(&factory), &zero_limits), v07, empty.clone()),
             (later(&limits), v07, empty.clone()),
             (later(&stub_members), v07, empty.clone()),
+            (later(&with_capitals), v07, empty.clone()),
             (later(&zero_limits), v07, empty.clone()),
             (later(&zero_fees), v07, empty.clone()),
             (later(&nulls), v07, empty.clone()),
