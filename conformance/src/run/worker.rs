@@ -121,7 +121,7 @@ pub(crate) const OVER_ONE_CONNECTION: usize = 256;
 const QUICK: Duration = Duration::from_millis(20);
 const ALONE: Duration = Duration::from_secs(10);
 
-/// How often a group is sent again whose answers state a limit.
+/// How often a group is sent again whose answers state a limit: the last time after a pause, so that it is not the limit that is judged.
 const SENT_FOR_A_LIMIT: usize = 3;
 
 /// The groups of two requests. Where the target stops answering, one of them may have ended it: it may answer such a request before it ends.
@@ -164,27 +164,7 @@ impl Work {
                 self.turn(place).await?;
                 let group = self.next_group().await?;
                 let mut share = self.sender.share();
-                let deliver = async |share: &mut MemoryPermit| {
-                    self.sender.deliver_within(&group, group.relation.order, Patience::Usual, share).await
-                };
-                let mut delivered = deliver(&mut share).await;
-                let mut is_judged = false;
-                // What is sent again may come when the limit is reached again.
-                for _ in 0..SENT_FOR_A_LIMIT {
-                    let exchanges = delivered.as_ref().ok();
-                    let Some(exchanges) = exchanges.filter(|sent| self.may_state_limit(sent)) else { break };
-                    is_judged = exchanges.iter().all(is_answered)
-                        && self.sessions.with(|session| session.judge_if_unbroken(&group, exchanges));
-                    if is_judged || !self.sessions.with(|session| session.is_broken_by(&group, exchanges)) {
-                        break;
-                    }
-                    // The groups that this one waits for may need its memory.
-                    share = self.sender.share();
-                    if !self.sender.states_limit(&group, exchanges).await {
-                        break;
-                    }
-                    delivered = deliver(&mut share).await;
-                }
+                let (delivered, is_judged) = self.deliver(&group, &mut share).await;
                 Some((group, delivered, share, is_judged))
             };
             let Some(next) = self.sender.stop.or_stopped(next).await else { return unanswered };
@@ -218,6 +198,41 @@ impl Work {
             }
         }
         unanswered
+    }
+
+    /// Sends a group, and again where its answers state a limit. Gives whether these are judged already.
+    async fn deliver(
+        &self,
+        group: &Group,
+        share: &mut MemoryPermit,
+    ) -> (Result<Vec<Exchange>, DeliveryError>, bool) {
+        let deliver = async |share: &mut MemoryPermit| {
+            self.sender.deliver_within(group, group.relation.order, Patience::Usual, share).await
+        };
+        let mut delivered = deliver(share).await;
+        // What is sent again may come when the limit is reached again.
+        for times in 1..=SENT_FOR_A_LIMIT {
+            let exchanges = delivered.as_ref().ok();
+            let Some(exchanges) = exchanges.filter(|sent| self.may_state_limit(sent)) else { break };
+            let is_judged = exchanges.iter().all(is_answered)
+                && self.sessions.with(|session| session.judge_if_unbroken(group, exchanges));
+            if is_judged {
+                return (delivered, true);
+            }
+            if !self.sessions.with(|session| session.is_broken_by(group, exchanges)) {
+                break;
+            }
+            // The groups that this one waits for may need its memory.
+            *share = self.sender.share();
+            if !self.sender.states_limit(group, exchanges).await {
+                break;
+            }
+            if times == SENT_FOR_A_LIMIT {
+                self.sender.rest().await;
+            }
+            delivered = deliver(share).await;
+        }
+        (delivered, false)
     }
 
     /// Whether exchanges may have an error that states a limit in words of the target's own: a rule may be broken for that reason.

@@ -199,9 +199,15 @@ impl TargetState {
         let is_plain = |exchange: &&Exchange| self.excuse(exchange) == Excuse::default();
         let each = exchanges.iter().filter(is_plain).flat_map(|exchange| {
             let open = errors(exchange).into_iter().filter(|error| !is_of_the_request(error));
-            open.map(|error| (words_of(error), exchange.request.clone()))
+            open.map(move |error| (words_of(error), exchange))
         });
-        each.filter(|(words, _)| self.comparison.own_words.is_open(words)).collect()
+        let own_words = &self.comparison.own_words;
+        let is_open = |words: &str, exchange: &Exchange| {
+            own_words.is_open(words) || own_words.has_vanished_since(words, exchange.received)
+        };
+        each.filter(|(words, exchange)| is_open(words, exchange))
+            .map(|(words, exchange)| (words, exchange.request.clone()))
+            .collect()
     }
 
     /// Whether exchanges are judged as they came, where others did not cause their errors: they state no limit, and are of no outage.

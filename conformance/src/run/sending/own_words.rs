@@ -2,7 +2,7 @@
 //! was served before get it when many of them are sent at the same time, and no longer when one is sent alone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use paymaster_engine::session::without_values;
 use serde_json::Value;
@@ -12,14 +12,18 @@ use serde_json::Value;
 const FIRST: u32 = 3;
 
 /// The pause before it is sent once more, while still nothing else is: a limit on the requests of one sender in a second refuses nobody else.
-/// It is kept once for each error.
-const PAUSE_OF_A_SENDER: Duration = Duration::from_millis(1100);
+/// It is kept once for each error. After it, no limit on the requests in a second is reached.
+pub(super) const PAUSE_OF_A_SENDER: Duration = Duration::from_millis(1100);
 
 /// How many copies of such a request are sent at the same time, while nothing else is, where one of these gets the error, or the request with the
 /// error is served when it is sent again: as many as the run has in flight, and at least so many. And how often, as long as some of the copies
 /// get the error and too few to decide. Beside other requests, a target that mixes up what it is sent would give the error to the copies too.
 const COPIES: u32 = 24;
 const ROUNDS: u32 = 3;
+
+/// How many copies are sent, until one gets the error, in the last check of an error that came to the request once and not again. A limit on the
+/// requests in a second, or with a burst before it, is touched by a run of many requests and by no few copies.
+const LAST_COPIES: u32 = 1000;
 
 /// How often in a row it is served afterwards, at most, until the error counts as a limit.
 const MOST_SERVED: u32 = 64;
@@ -53,8 +57,8 @@ pub(crate) struct OwnWords {
     /// How many checks found no limit: one counts as much as `VANISHED_FOR_ONE` in which the error did not come again.
     answers: BTreeMap<String, u32>,
     limits: BTreeSet<String>,
-    /// Those that did not come again to the same request.
-    vanished: BTreeSet<String>,
+    /// Those that did not come again, or to few requests, and when a check last found that.
+    vanished: BTreeMap<String, SystemTime>,
     /// How long checks paused since the last limit was found.
     paused: Duration,
 }
@@ -81,13 +85,27 @@ impl OwnWords {
         takes
     }
 
+    /// Whether a check has found, since that time, that an error of these words does not come again: a limit that was touched once counts once.
+    pub(super) fn has_vanished_since(&self, words: &str, time: Option<SystemTime>) -> bool {
+        self.vanished.get(words).is_some_and(|found| time.is_some_and(|time| time <= *found))
+    }
+
     fn note_answer(&mut self, words: &str, has_vanished: bool) {
-        *self.answers.entry(words.to_owned()).or_default() += if has_vanished { 1 } else { VANISHED_FOR_ONE };
+        if has_vanished {
+            self.vanished.insert(words.to_owned(), SystemTime::now());
+        }
+        *self.answers.entry(words.to_owned()).or_default() += checks(has_vanished);
+    }
+
+    /// Whether no check follows this one, if it finds no limit.
+    fn is_last(&self, words: &str, has_vanished: bool) -> bool {
+        let before = self.answers.get(words).copied().unwrap_or_default();
+        before + checks(has_vanished) >= VANISHED_FOR_ONE * SETTLED
     }
 
     /// Whether an error that did not come again may be a limit that was only touched.
     fn may_vanish(&mut self, words: &str) -> bool {
-        self.vanished.insert(words.to_owned());
+        self.vanished.entry(words.to_owned()).or_insert(SystemTime::UNIX_EPOCH);
         self.vanished.len() <= MOST_VANISHED
     }
 
@@ -105,6 +123,11 @@ impl OwnWords {
         self.limits.insert(words.to_owned());
         self.paused = Duration::ZERO;
     }
+}
+
+/// How much a check counts that finds no limit.
+const fn checks(has_vanished: bool) -> u32 {
+    if has_vanished { 1 } else { VANISHED_FOR_ONE }
 }
 
 /// The code and the words of an error, without the values in them.
@@ -125,7 +148,7 @@ pub(super) struct WordsCheck {
     words: String,
     /// Whether a request got a result before.
     has_served: bool,
-    /// Whether the error did not come again when the same request was sent again, and may be a limit.
+    /// Whether the error did not come again when the same request was sent again, or came to one that was served before, and may be a limit.
     pub(super) has_vanished: bool,
     /// How many copies are sent at the same time.
     copies: u32,
@@ -139,7 +162,7 @@ enum Stage {
     Again(Again),
     /// So many requests that were served before, one after the other. None got the error.
     First(u32),
-    /// Copies of such a request at the same time. So many got the error, of those that were sent.
+    /// Copies of such a request at the same time. So many got the error, of those that were sent since the first of them.
     Copies { refused: u32, sent: u32 },
     /// The request after pauses, while nothing else was sent. So many of the copies got the error; it was served so often in a row since.
     After { refused: u32, sent: u32, served: u32, pause: Duration },
@@ -199,20 +222,16 @@ impl WordsCheck {
             Stage::Again(_) if refused_now > 0 => return self.again_alone(),
             Stage::First(_) if refused_now == 0 => return self.again_alone(),
             Stage::Again(_) | Stage::First(_) => {
-                let is_again = matches!(self.stage, Stage::Again(Again::Among | Again::Alone));
-                self.has_vanished = is_again && own_words.may_vanish(&self.words);
+                // Or what was served before got it too: it is no answer to the request itself.
+                let stays = matches!(self.stage, Stage::Again(Again::AfterPause));
+                self.has_vanished = !stays && own_words.may_vanish(&self.words);
                 self.stage = Stage::Copies { refused: 0, sent: 0 };
                 return WordsStep::Quiet;
             }
             Stage::Copies { refused, sent } => {
-                (*refused, *sent) = (*refused + refused_now, *sent + self.copies);
-                let (refused, sent) = (*refused, *sent);
-                if by_chance(refused, sent, MOST_SERVED) < BY_CHANCE {
-                    self.stage = Stage::After { refused, sent, served: 0, pause: PAUSE };
-                    return WordsStep::Quiet;
-                }
-                if refused > 0 && sent < self.copies * ROUNDS {
-                    return WordsStep::Probe(self.copies, Duration::ZERO);
+                let before = (*refused, *sent);
+                if let Some(step) = self.after_copies(own_words, before, refused_now) {
+                    return step;
                 }
             }
             Stage::After { served, pause, .. } if refused_now > 0 => {
@@ -220,6 +239,7 @@ impl WordsCheck {
                     (*served, *pause) = (0, *pause * 2);
                     return own_words.pause(*pause);
                 }
+                self.has_vanished = false;
             }
             Stage::After { refused, sent, served, pause } => {
                 *served += 1;
@@ -234,6 +254,33 @@ impl WordsCheck {
         }
         own_words.note_answer(&self.words, self.has_vanished);
         WordsStep::Over
+    }
+
+    /// What follows when so many more of the copies got the error; none where they show no limit.
+    fn after_copies(
+        &mut self,
+        own_words: &OwnWords,
+        (refused, sent): (u32, u32),
+        refused_now: u32,
+    ) -> Option<WordsStep> {
+        let is_first = refused == 0 && refused_now > 0;
+        let (refused, sent) =
+            (refused + refused_now, if is_first { self.copies } else { sent + self.copies });
+        let is_limit = by_chance(refused, sent, MOST_SERVED) < BY_CHANCE;
+        let most = match refused {
+            0 if own_words.is_last(&self.words, self.has_vanished) => LAST_COPIES,
+            0 => 0,
+            _ => self.copies * ROUNDS,
+        };
+        self.stage = if is_limit {
+            Stage::After { refused, sent, served: 0, pause: PAUSE }
+        } else {
+            Stage::Copies { refused, sent }
+        };
+        if is_limit {
+            return Some(WordsStep::Quiet);
+        }
+        (sent < most).then_some(WordsStep::Probe(self.copies, Duration::ZERO))
     }
 
     fn first(&mut self, sent: u32) -> WordsStep {
@@ -328,12 +375,36 @@ mod tests {
         };
         assert!(is_limit(5), "eight in flight, with 24 at the same time");
         assert!(!is_limit(1) && !is_limit(0), "an error by chance is an answer");
-        let mut own_words = OwnWords::default();
+        let (mut own_words, sent) = (OwnWords::default(), Cell::new(0));
         for number in 0..=VANISHED_FOR_ONE * SETTLED {
             let is_open = own_words.is_open("-32097 plan used up: of");
             assert_eq!(is_open, number < VANISHED_FOR_ONE * SETTLED, "{:?}", own_words.answers);
-            check(&mut own_words, false, |_, _| false);
+            sent.set(0);
+            check(&mut own_words, false, |_, _| {
+                sent.set(sent.get() + 1);
+                false
+            });
+            let is_last = number + 1 == VANISHED_FOR_ONE * SETTLED;
+            assert_eq!(sent.get() >= LAST_COPIES, is_last, "check {number} sent {}", sent.get());
         }
+    }
+
+    #[test]
+    fn the_last_check_finds_a_limit_that_only_many_requests_touch() {
+        let is_limit = |share: fn(u32) -> bool| {
+            let (mut own_words, sent) = (OwnWords::default(), Cell::new(0));
+            for _ in 1..VANISHED_FOR_ONE * SETTLED {
+                check(&mut own_words, false, |_, _| false);
+            }
+            let is_refused = |_, pauses| {
+                sent.set(sent.get() + 1);
+                pauses == 0 && sent.get() > 700 && share(sent.get())
+            };
+            check(&mut own_words, false, is_refused).1
+        };
+        assert!(is_limit(|_| true), "of copies that come at once after a burst");
+        assert!(is_limit(|number| number % 5 == 0), "of a few more than are served in the time");
+        assert!(!is_limit(|number| number % 50 == 0), "they may come by chance");
     }
 
     #[test]

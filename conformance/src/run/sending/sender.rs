@@ -20,6 +20,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use crate::events::SentExchange;
 use crate::run::sending::liveness;
+use crate::run::sending::own_words::PAUSE_OF_A_SENDER;
 use crate::run::sending::{
     Attempts, Chain, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Patience, Sending, Served,
     Slots, Sponsorships, Step, TargetState, WordsCheck, WordsStep, errors, words_of,
@@ -161,6 +162,7 @@ impl Sender {
             let mut delivered = join_all(round.iter().map(|group| self.deliver(group))).await;
             for (group, delivered) in round.iter().zip(&mut delivered) {
                 if self.states_limit(group, delivered.as_deref().unwrap_or_default()).await {
+                    self.rest().await;
                     *delivered = self.deliver(group).await;
                 }
             }
@@ -182,8 +184,13 @@ impl Sender {
         let mut may_be_limit = false;
         for (words, refused) in open {
             let mut vanished = self.own_words.lock().await;
+            let came = exchanges.iter().filter_map(|exchange| exchange.received).min();
+            let has_vanished = || {
+                let own_words = &self.target.lock().comparison.own_words;
+                own_words.has_vanished_since(&words, came)
+            };
             let find_out = self.find_out(words.clone(), group, (&refused, jobs), served.as_ref());
-            if Box::pin(find_out).await {
+            if has_vanished() || Box::pin(find_out).await {
                 // It is sent again in the plain headers: an error that the headers of a client get comes again with them.
                 if exchanges.iter().all(|exchange| exchange.sent_as.is_none()) {
                     vanished.push(Vanished { words, group: group.clone(), exchanges: exchanges.to_vec() });
@@ -212,6 +219,7 @@ impl Sender {
     ) -> bool {
         let mut check = WordsCheck::new(words, served.is_some(), jobs);
         let (mut quiet, mut came, mut served) = (None, Vec::new(), served.unwrap_or(refused));
+        let mut connections: Vec<PooledConnection> = Vec::new();
         loop {
             let step = check.next(&mut self.target.lock().comparison.own_words, &came);
             let (copies, body, pause) = match step {
@@ -226,16 +234,17 @@ impl Sender {
                 WordsStep::Again(pause) => (1, refused, pause),
                 WordsStep::Probe(copies, pause) => (copies, served, pause),
             };
-            if pause >= NOTICED {
-                let reason = "to see whether an error states a limit".to_owned();
-                // The receiver may be gone: the pause is kept all the same.
-                let _ = self.notices.send(Notice::Waiting { pause, reason, is_asked_for: false });
+            self.note_pause(pause);
+            if copies == 1 {
+                connections.clear();
             }
-            let probe = async |_| {
+            // Copies after copies go over the same ones: as fast as the run's own requests.
+            connections.resize_with(copies as usize, PooledConnection::default);
+            let probe = async |connection| {
                 self.sleep(pause).await?;
-                self.probe(group, body.clone()).await
+                self.probe_over(connection, group, body.clone()).await
             };
-            let probes = join_all((0..copies).map(probe)).await;
+            let probes = join_all(connections.iter_mut().map(probe)).await;
             let Ok(probes) = probes.into_iter().collect::<Result<Vec<_>, _>>() else { break };
             came = probes.iter().map(|probe| errors(probe).into_iter().cloned().collect()).collect();
             if matches!(step, WordsStep::Again(_))
@@ -249,6 +258,24 @@ impl Sender {
             self.slots.give_back(slots, self.target.lock().jobs);
         }
         check.has_vanished && self.stop.reason().is_none()
+    }
+
+    /// Sends nothing for as long as a limit in words of the target's own takes to pass. What gets the error then does not get it because of others.
+    pub(crate) async fn rest(&self) {
+        if let Some((slots, _)) = self.slots.acquire(usize::MAX).await {
+            self.note_pause(PAUSE_OF_A_SENDER);
+            // Where the run ends meanwhile, nothing is sent afterwards.
+            let _ = self.sleep(PAUSE_OF_A_SENDER).await;
+            self.slots.give_back(slots, self.target.lock().jobs);
+        }
+    }
+
+    fn note_pause(&self, pause: Duration) {
+        if pause >= NOTICED {
+            let reason = "to see whether an error states a limit".to_owned();
+            // The receiver may be gone: the pause is kept all the same.
+            let _ = self.notices.send(Notice::Waiting { pause, reason, is_asked_for: false });
+        }
     }
 
     /// Has at most that many requests in flight from now on. Nothing may be in flight.
@@ -508,8 +535,17 @@ impl Sender {
 
     /// Sends a body that was served before over a new connection, because of what a group got.
     async fn probe(&self, group: &Group, body: Body) -> Result<Exchange, DeliveryError> {
+        self.probe_over(&mut PooledConnection::default(), group, body).await
+    }
+
+    async fn probe_over(
+        &self,
+        connection: &mut PooledConnection,
+        group: &Group,
+        body: Body,
+    ) -> Result<Exchange, DeliveryError> {
         self.turns(1).await?;
-        let exchange = PooledConnection::default().exchange(&self.transport, body).await;
+        let exchange = connection.exchange(&self.transport, body).await;
         let probe = Member::plain(Role::Other, "what was served before, again", exchange.request.clone());
         self.report(&exchange, group, group.members.len(), &probe);
         Ok(exchange)

@@ -3,13 +3,13 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::time::Instant;
 
-use super::{liveness::Patience, sender::Sender, sponsorships::Sponsorships};
+use super::{liveness::Patience, own_words::PAUSE_OF_A_SENDER, sender::Sender, sponsorships::Sponsorships};
 use paymaster_client::http::transport::{Limits, Transport};
 use paymaster_client::network::connector::Connector;
 use paymaster_client::network::target::Target;
@@ -169,10 +169,15 @@ async fn a_target_that_takes_few_connections_lowers_the_jobs_to_their_number() {
 #[tokio::test(start_paused = true)]
 async fn own_words_state_a_limit_unless_the_run_ends_before_that_is_known() {
     // A request is served; the next one gets the error twice, and so do a first probe and the copies. An error that does not come again, or
-    // not to the request alone, may state one, and one that stays states none.
-    for (refused, budget, is_limit) in
-        [(27, None, true), (27, Some(10), false), (1, None, true), (2, None, true), (500, None, false)]
-    {
+    // not to the request alone, or to a first probe and no copy, may state one, and one that stays states none.
+    for (refused, budget, is_limit) in [
+        (27, None, true),
+        (27, Some(10), false),
+        (1, None, true),
+        (2, None, true),
+        (3, None, true),
+        (500, None, false),
+    ] {
         let statuses: Vec<u16> = [200].into_iter().chain([OWN_WORDS].repeat(refused)).collect();
         let target = Scripted::new(usize::MAX, &statuses);
         let (mut sender, groups) = (target.sender(4), groups());
@@ -204,10 +209,24 @@ async fn an_error_that_does_not_come_again_is_judged_from_the_ninth_time_on() {
     let target = Scripted::new(usize::MAX, &[200, OWN_WORDS]);
     let (sender, groups) = (target.sender(4), groups());
     sender.deliver(&groups[0]).await.unwrap();
-    let exchanges = sender.deliver(&groups[1]).await.unwrap();
+    let mut exchanges = sender.deliver(&groups[1]).await.unwrap();
     let mut judged = Vec::new();
     for _ in 0..10 {
-        judged.push(!sender.states_limit(&groups[1], &exchanges).await);
+        // Those that came before the check ended came with the first.
+        for _ in 0..2 {
+            judged.push(!sender.states_limit(&groups[1], &exchanges).await);
+        }
+        exchanges[0].received = Some(SystemTime::now());
     }
-    assert_eq!(judged, [[false; 8].as_slice(), &[true; 2]].concat());
+    assert_eq!(judged, [[false; 16].as_slice(), &[true; 4]].concat());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_whose_error_did_not_come_again_is_sent_after_a_pause() {
+    let target = Scripted::new(usize::MAX, &[OWN_WORDS]);
+    let (sender, mut groups) = (target.sender(4), groups());
+    let (before, round) = (Instant::now(), groups.split_off(groups.len() - 1));
+    let delivered = sender.deliver_round(round).await.unwrap();
+    assert_eq!(delivered[0].1[0].outcome.as_ref().unwrap().status, 200);
+    assert!(before.elapsed() >= PAUSE_OF_A_SENDER, "{:?}", before.elapsed());
 }
