@@ -62,23 +62,37 @@ impl Requests {
 
 /// Counts valid requests of ordinary size by their outcome.
 #[derive(Clone, Debug, Default)]
-pub struct Outcomes(BTreeMap<Key, Requests>);
+pub struct Outcomes {
+    by_key: BTreeMap<Key, Requests>,
+    /// The lengths of requests of every size, in bytes: of the shortest and the longest, and how many there were.
+    lengths: BTreeMap<Outcome, (usize, usize, u64)>,
+}
 
 impl Outcomes {
     /// Counts the answer to a request of a relation.
     pub(crate) fn see(&mut self, relation: &'static str, view: &View<'_>) {
-        let Some(call) = view.valid_call().filter(|_| view.within_tables && view.beyond.is_none()) else {
+        let Some(call) = view.valid_call() else { return };
+        let status = view.answer.response().map(|response| response.status);
+        match (view.answer.result(), view.answer.error(), status) {
+            (Some(_), ..) => self.note_length(Outcome::Result, (view.request_bytes, view.request_bytes, 1)),
+            (None, None, Some(status)) => {
+                let outcome = Outcome::Unanswered(without_answer(status));
+                self.note_length(outcome, (view.request_bytes, view.request_bytes, 1));
+            }
+            _ => {}
+        }
+        if !view.within_tables || view.beyond.is_some() {
             return;
-        };
+        }
         let message = view.answer.error().map(|error| {
             let text = error["message"].as_str().or(error.as_str());
             let text = text.map_or_else(|| error.to_string(), str::to_owned);
             text.chars().take(LONGEST_MESSAGE).collect::<String>()
         });
-        let outcome = match (view.answer.result(), &message, view.answer.response()) {
+        let outcome = match (view.answer.result(), &message, status) {
             (Some(_), ..) => Outcome::Result,
             (_, Some(message), _) => Outcome::Refused(without_values(message)),
-            (.., Some(response)) => Outcome::Unanswered(without_answer(response.status)),
+            (.., Some(status)) => Outcome::Unanswered(without_answer(status)),
             _ => Outcome::Unanswered("no complete answer".to_owned()),
         };
         let deciding = (view.specification.deciding)(call);
@@ -99,14 +113,22 @@ impl Outcomes {
 
     /// Adds the counts of another part of the run.
     pub(crate) fn merge(&mut self, other: Self) {
-        for (key, requests) in other.0 {
+        for (key, requests) in other.by_key {
             self.add(key, requests);
         }
+        for (outcome, lengths) in other.lengths {
+            self.note_length(outcome, lengths);
+        }
+    }
+
+    fn note_length(&mut self, outcome: Outcome, (shortest, longest, times): (usize, usize, u64)) {
+        let known = self.lengths.entry(outcome).or_insert((shortest, longest, 0));
+        *known = (known.0.min(shortest), known.1.max(longest), known.2 + times);
     }
 
     /// Counts one request. Its values are written as text only where they are the first ones of their key.
     fn count(&mut self, key: Key, deciding: &DecidingValues<'_>, message: String) {
-        if let Some(own) = self.0.get_mut(&key) {
+        if let Some(own) = self.by_key.get_mut(&key) {
             own.times += 1;
             own.in_common.retain(|known| {
                 let value_of = |member| known.strip_prefix(member)?.strip_prefix(' ');
@@ -123,15 +145,15 @@ impl Outcomes {
     }
 
     fn add(&mut self, key: Key, requests: Requests) {
-        if let Some(own) = self.0.get_mut(&key) {
+        if let Some(own) = self.by_key.get_mut(&key) {
             own.times += requests.times;
             own.in_common.retain(|value| requests.in_common.contains(value));
             own.message = requests.message.min(std::mem::take(&mut own.message));
             for (member, values) in requests.seen {
                 own.seen.entry(member).or_default().extend(values);
             }
-        } else if self.0.len() < MOST_OUTCOMES {
-            self.0.insert(key, requests);
+        } else if self.by_key.len() < MOST_OUTCOMES {
+            self.by_key.insert(key, requests);
         }
     }
 
@@ -139,7 +161,8 @@ impl Outcomes {
     pub fn commonest_refusal(&self, pairs: &[Kind]) -> Option<Refusal> {
         let mut by_kind = BTreeMap::<&str, (u64, &str)>::new();
         let mut of = 0;
-        for ((_, _, outcome), requests) in self.0.iter().filter(|((_, pair, _), _)| pairs.contains(pair)) {
+        for ((_, _, outcome), requests) in self.by_key.iter().filter(|((_, pair, _), _)| pairs.contains(pair))
+        {
             of += requests.times;
             if let Outcome::Refused(kind) = outcome {
                 let known = by_kind.entry(kind).or_insert((0, &requests.message));
@@ -153,7 +176,7 @@ impl Outcomes {
     /// The commonest error message in the methods and modes in which no request got a result.
     pub(crate) fn refusal(&self, kinds: &[Kind]) -> Option<Refusal> {
         let is_served = |pair: &Kind| {
-            let mut keys = self.0.keys();
+            let mut keys = self.by_key.keys();
             keys.any(|(_, other, outcome)| other == pair && *outcome == Outcome::Result)
         };
         let unserved: Vec<Kind> = kinds.iter().copied().filter(|pair| !is_served(pair)).collect();
@@ -165,7 +188,7 @@ impl Outcomes {
     pub(crate) fn why_unjudged(&self, rule: &Rule) -> Option<(String, bool)> {
         let is_of_rule = |(relation, pair, _): &Key| rule.is_about(relation, *pair);
         let (mut all, mut unanswered) = (0, BTreeMap::<&str, u64>::new());
-        for (key, requests) in self.0.iter().filter(|(key, _)| is_of_rule(key)) {
+        for (key, requests) in self.by_key.iter().filter(|(key, _)| is_of_rule(key)) {
             all += requests.times;
             if let Outcome::Unanswered(reason) = &key.2 {
                 *unanswered.entry(reason).or_default() += requests.times;
@@ -179,7 +202,18 @@ impl Outcomes {
 
     /// The reason for which requests were not answered, and what all of them have in common.
     pub(crate) fn described(&self, reason: &str) -> String {
-        reason.to_owned() + &self.in_common(reason, |_| true)
+        reason.to_owned() + &self.in_common(reason, |_| true) + &self.length(reason)
+    }
+
+    /// The length from which on requests were not answered for this reason, where all that got a result are shorter: in words, or nothing.
+    fn length(&self, reason: &str) -> String {
+        let served = self.lengths.get(&Outcome::Result).map_or(usize::MAX, |(_, longest, _)| *longest);
+        match self.lengths.get(&Outcome::Unanswered(reason.to_owned())) {
+            Some((shortest, _, 2..)) if served < *shortest => {
+                format!("; the shortest has {shortest} bytes, and the longest request with a result {served}")
+            }
+            _ => String::new(),
+        }
     }
 
     /// What all requests of this kind without an answer, for this reason, have in common, and most requests with a result are in no relation that
@@ -187,12 +221,12 @@ impl Outcomes {
     fn in_common(&self, reason: &str, is_of_kind: impl Fn(&Key) -> bool) -> String {
         let is_affected =
             |key: &Key| is_of_kind(key) && matches!(&key.2, Outcome::Unanswered(own) if own == reason);
-        let affected = self.0.iter().filter(|(key, _)| is_affected(key));
+        let affected = self.by_key.iter().filter(|(key, _)| is_affected(key));
         let shared = affected
             .map(|(_, requests)| (requests.times, requests.in_common.clone()))
             .reduce(|(times, shared), (more, others)| (times + more, &shared & &others));
         let Some((2.., shared)) = shared else { return String::new() };
-        let served = || self.0.iter().filter(|(key, _)| key.2 == Outcome::Result);
+        let served = || self.by_key.iter().filter(|(key, _)| key.2 == Outcome::Result);
         let all: u64 = served().map(|(_, requests)| requests.times).sum();
         let is_common = |value: &&String| {
             let with_it = served().filter(|(_, requests)| requests.has_seen(value));
@@ -249,5 +283,21 @@ mod tests {
             outcomes.count(("mixed", kinds::QUOTE_ERC20, Outcome::Result), deciding, String::new());
         }
         assert_eq!(outcomes.described("HTTP 502"), "HTTP 502");
+    }
+
+    #[test]
+    fn the_length_of_requests_without_an_answer_is_named_where_all_shorter_ones_were_served() {
+        let unanswered = || Outcome::Unanswered("HTTP 413".to_owned());
+        let mut outcomes = Outcomes::default();
+        outcomes.note_length(Outcome::Result, (500, 8_000, 40));
+        outcomes.note_length(unanswered(), (8_300, 8_300, 1));
+        assert_eq!(outcomes.described("HTTP 413"), "HTTP 413", "one may be chance");
+        outcomes.note_length(unanswered(), (8_200, 9_000, 1));
+        let said = "HTTP 413; the shortest has 8200 bytes, and the longest request with a result 8000";
+        assert_eq!(outcomes.described("HTTP 413"), said);
+        let mut longer = Outcomes::default();
+        longer.note_length(Outcome::Result, (8_250, 8_250, 1));
+        outcomes.merge(longer);
+        assert_eq!(outcomes.described("HTTP 413"), "HTTP 413");
     }
 }
