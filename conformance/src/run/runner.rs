@@ -87,9 +87,8 @@ pub async fn check(
     } else {
         session.tally.access.merge(access);
     }
-    if limits.is_some() {
-        coverage
-            .push(format!("the target granted {}, of at most {limits}", sender.sponsorships.lock().spent()));
+    if limits.is_some() && sender.target.lock().liveness.has_answered() {
+        coverage.push(sender.sponsorships.lock().account());
     }
     let denied = session.tally.denied().map(Reason::GaveUp);
     listener.event(&Event::Confirming);

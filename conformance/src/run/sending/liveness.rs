@@ -133,6 +133,11 @@ impl Liveness {
         self.known_good.as_ref().filter(|(served, _)| *served >= least).map(|(_, body)| body.clone())
     }
 
+    /// Whether the target answered anything.
+    pub(crate) fn has_answered(&self) -> bool {
+        self.answers > 0
+    }
+
     /// The stamp of the exchange that ended last.
     pub(crate) fn last_stamp(&self) -> u64 {
         self.ended

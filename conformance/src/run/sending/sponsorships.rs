@@ -47,7 +47,7 @@ pub(crate) struct Sponsorships {
     spent: Spending,
     /// What is known of the target; none before discovery is over.
     context: Option<Arc<dyn Knowledge>>,
-    granted: u64,
+    granted: Spending,
     /// The ordinary requests for sponsorships that may be granted and were answered, and those until the last grant.
     answered: u64,
     until_granted: u64,
@@ -106,7 +106,7 @@ impl Sponsorships {
             limits,
             spent: Spending::default(),
             context: None,
-            granted: 0,
+            granted: Spending::default(),
             answered: 0,
             until_granted: 0,
             last_granted: Vec::new(),
@@ -152,7 +152,7 @@ impl Sponsorships {
                 self.remember(&asked);
             }
         }
-        self.granted += granted.sponsorships;
+        self.granted = self.granted.plus(granted);
         self.spent = self.spent.minus(reserved).plus(granted);
     }
 
@@ -268,7 +268,7 @@ impl Sponsorships {
     /// What may be wrong with these answers, where one of them is a refusal and the target sponsored before: its budget may be used up, or
     /// it refuses what it sponsored before.
     pub(crate) fn doubtful(&self, exchanges: &[Exchange]) -> Option<Doubt> {
-        if self.granted == 0 {
+        if self.granted.sponsorships == 0 {
             return None;
         }
         let mut doubt: Option<Doubt> = None;
@@ -298,7 +298,8 @@ impl Sponsorships {
         }
         let refused = self.answered - self.until_granted;
         (self.is_late(doubt) && self.stopped()).then(|| {
-            format!("the target sponsored {} times, then refused {refused} times: a budget?", self.granted)
+            let granted = self.granted.sponsorships;
+            format!("the target sponsored {granted} times, then refused {refused} times: a budget?")
         })
     }
 
@@ -354,13 +355,19 @@ impl Sponsorships {
     fn chance(&self) -> f64 {
         let refused = self.answered - self.until_granted;
         let before = self.until_granted.max(1) as f64;
-        let share = 1.0 - (self.granted as f64).min(before) / before;
+        let share = 1.0 - (self.granted.sponsorships as f64).min(before) / before;
         share.max(1.0 / before).powi(i32::try_from(refused).unwrap_or(i32::MAX))
     }
 
-    /// What was granted at most.
-    pub(crate) fn spent(&self) -> Spending {
-        self.spent
+    /// What the target granted, in words, and what it may have granted to requests that the end of the run left without an answer.
+    pub(crate) fn account(&self) -> String {
+        let account = format!("the target granted {}, of at most {}", self.granted, self.limits);
+        match self.spent.minus(self.granted) {
+            Spending { sponsorships: 0, .. } => account,
+            open => format!(
+                "{account}; {open} more may be granted, to requests whose answers the run did not wait for"
+            ),
+        }
     }
 }
 
@@ -380,12 +387,27 @@ mod tests {
 
     fn after(granted: u64, refused: u64) -> Sponsorships {
         Sponsorships {
-            granted,
+            granted: Spending { sponsorships: granted, cost: Wei(0) },
             answered: granted + refused,
             until_granted: granted,
             last_granted: vec![(at(10), Wei(100))],
             ..Sponsorships::new(DEFAULT_SPECIFICATION, SpendingLimits::default())
         }
+    }
+
+    #[test]
+    fn what_was_asked_for_without_an_answer_is_not_called_granted() {
+        let limits = SpendingLimits { sponsorships: Some(9), cost: None };
+        let spending = |sponsorships, cost| Spending { sponsorships, cost: Wei(cost) };
+        let mut account = Sponsorships::new(DEFAULT_SPECIFICATION, limits);
+        (account.spent, account.granted) = (spending(5, 70), spending(3, 50));
+        assert_eq!(
+            account.account(),
+            "the target granted 3 sponsorships worth 0.00000000000000005 ETH, of at most 9 sponsorships; 2 sponsorships worth \
+             0.00000000000000002 ETH more may be granted, to requests whose answers the run did not wait for"
+        );
+        account.spent = account.granted;
+        assert!(account.account().ends_with("of at most 9 sponsorships"));
     }
 
     #[test]
