@@ -60,11 +60,11 @@ impl Requests {
     }
 }
 
-/// Counts valid requests of ordinary size by their outcome.
+/// Counts valid requests of ordinary size by their outcome, and keeps the lengths of those of every size.
 #[derive(Clone, Debug, Default)]
 pub struct Outcomes {
     by_key: BTreeMap<Key, Requests>,
-    /// The lengths of requests of every size, in bytes: of the shortest and the longest, and how many there were.
+    /// The lengths of the shortest and the longest request with a result, or without an answer, in bytes, and how many there were.
     lengths: BTreeMap<Outcome, (usize, usize, u64)>,
 }
 
@@ -72,29 +72,23 @@ impl Outcomes {
     /// Counts the answer to a request of a relation.
     pub(crate) fn see(&mut self, relation: &'static str, view: &View<'_>) {
         let Some(call) = view.valid_call() else { return };
-        let status = view.answer.response().map(|response| response.status);
-        match (view.answer.result(), view.answer.error(), status) {
-            (Some(_), ..) => self.note_length(Outcome::Result, (view.request_bytes, view.request_bytes, 1)),
-            (None, None, Some(status)) => {
-                let outcome = Outcome::Unanswered(without_answer(status));
-                self.note_length(outcome, (view.request_bytes, view.request_bytes, 1));
-            }
-            _ => {}
-        }
-        if !view.within_tables || view.beyond.is_some() {
-            return;
-        }
         let message = view.answer.error().map(|error| {
             let text = error["message"].as_str().or(error.as_str());
             let text = text.map_or_else(|| error.to_string(), str::to_owned);
             text.chars().take(LONGEST_MESSAGE).collect::<String>()
         });
-        let outcome = match (view.answer.result(), &message, status) {
+        let outcome = match (view.answer.result(), &message, view.answer.response()) {
             (Some(_), ..) => Outcome::Result,
             (_, Some(message), _) => Outcome::Refused(without_values(message)),
-            (.., Some(status)) => Outcome::Unanswered(without_answer(status)),
+            (.., Some(response)) => Outcome::Unanswered(without_answer(response.status)),
             _ => Outcome::Unanswered("no complete answer".to_owned()),
         };
+        if !matches!(outcome, Outcome::Refused(_)) {
+            self.note_length(outcome.clone(), (view.request_bytes, view.request_bytes, 1));
+        }
+        if !view.within_tables || view.beyond.is_some() {
+            return;
+        }
         let deciding = (view.specification.deciding)(call);
         self.count((relation, call.pair, outcome), &deciding, message.unwrap_or_default());
     }
@@ -286,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_of_requests_without_an_answer_is_named_where_all_shorter_ones_were_served() {
+    fn the_length_of_requests_without_an_answer_is_named_where_all_that_were_served_are_shorter() {
         let unanswered = || Outcome::Unanswered("HTTP 413".to_owned());
         let mut outcomes = Outcomes::default();
         outcomes.note_length(Outcome::Result, (500, 8_000, 40));

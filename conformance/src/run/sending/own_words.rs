@@ -94,13 +94,13 @@ impl OwnWords {
         if has_vanished {
             self.vanished.insert(words.to_owned(), SystemTime::now());
         }
-        *self.answers.entry(words.to_owned()).or_default() += checks(has_vanished);
+        *self.answers.entry(words.to_owned()).or_default() += weight(has_vanished);
     }
 
     /// Whether no check follows this one, if it finds no limit.
     fn is_last(&self, words: &str, has_vanished: bool) -> bool {
         let before = self.answers.get(words).copied().unwrap_or_default();
-        before + checks(has_vanished) >= VANISHED_FOR_ONE * SETTLED
+        before + weight(has_vanished) >= VANISHED_FOR_ONE * SETTLED
     }
 
     /// Whether an error that did not come again may be a limit that was only touched.
@@ -126,7 +126,7 @@ impl OwnWords {
 }
 
 /// How much a check counts that finds no limit.
-const fn checks(has_vanished: bool) -> u32 {
+const fn weight(has_vanished: bool) -> u32 {
     if has_vanished { 1 } else { VANISHED_FOR_ONE }
 }
 

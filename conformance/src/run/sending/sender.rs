@@ -260,7 +260,7 @@ impl Sender {
         check.has_vanished && self.stop.reason().is_none()
     }
 
-    /// Sends nothing for as long as a limit in words of the target's own takes to pass. What gets the error then does not get it because of others.
+    /// Sends nothing for as long as a limit in words of the target's own takes to pass. What gets the error afterwards does not get it because of other requests.
     pub(crate) async fn rest(&self) {
         if let Some((slots, _)) = self.slots.acquire(usize::MAX).await {
             self.note_pause(PAUSE_OF_A_SENDER);

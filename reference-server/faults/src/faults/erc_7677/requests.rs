@@ -201,13 +201,13 @@ pub(super) fn creates_account(view: &RequestView<'_>) -> bool {
     view.is_paymaster_call() && (view.text("factory").len() > 6 || view.text("initCode").len() > 2)
 }
 
-/// How many of the three gas limits are not known yet.
 /// Whether the EntryPoint is named in lower case.
 pub(super) fn is_in_lower_case(view: &RequestView<'_>) -> bool {
     let named = view.request["params"][1].as_str().unwrap_or_default();
     *named == named.to_lowercase()
 }
 
+/// How many of the three gas limits are not known yet.
 pub(super) fn zero_limits(view: &RequestView<'_>) -> usize {
     GAS_LIMITS.into_iter().filter(|member| view.text(member) == "0x0").count()
 }
