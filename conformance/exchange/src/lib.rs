@@ -243,16 +243,14 @@ pub struct Exchange {
     pub received: Option<SystemTime>,
     /// The result of simulating the paymasterAndData of the answer on a chain; none where no simulation ran.
     pub on_chain: Option<Simulation>,
-    /// The value of the request for which alone requests get this response, as a comparison has shown; none where the response may have
-    /// another reason than the request.
+    /// A value that only requests with this response had, as a comparison has shown: the response is no excuse. None where it may have another reason
+    /// than the request.
     pub refused_value: Option<Arc<RefusedValue>>,
 }
 
-/// A value for which alone a target refuses requests.
+/// A value that requests had which a target refused, and those beside them that it served did not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedValue {
-    /// The value in words: `sender 0x12…`.
-    pub words: Cow<'static, str>,
     /// The name of the member that has it, and the value; none where any member may have it, or only requests of one kind are refused.
     pub member: Option<(&'static str, String)>,
 }

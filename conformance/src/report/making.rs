@@ -8,7 +8,7 @@ use paymaster_client::redact::{REDACTED, Redactor};
 use paymaster_engine::cases::Member;
 use paymaster_engine::diagnosis::sentence;
 use paymaster_engine::diagnosis::{
-    Cause as EngineCause, Defect as EngineDefect, Finding as EngineFinding, Shown,
+    Cause as EngineCause, Defect as EngineDefect, Finding as EngineFinding, Respect, Shown,
 };
 use paymaster_engine::rules::{Check, shown};
 use paymaster_engine::session::{Original, RECORDED};
@@ -355,7 +355,12 @@ impl Maker<'_> {
         let members = cause.members().iter().map(|member| CauseMember {
             name: self.text(&sentence::member_name(&member.pointer, &member.specification.places)),
             pointer: self.text(&member.pointer),
-            respect: member.equal_to.is_some().then(|| "equality".to_owned()),
+            respect: match member.respect {
+                Respect::Value => None,
+                Respect::EqualTo(_) => Some("equality".to_owned()),
+                Respect::Length => Some("length".to_owned()),
+                Respect::Amount => Some("amount".to_owned()),
+            },
             failing: value(&member.failing),
             passing: value(&member.passing),
         });

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use paymaster_engine::diagnosis::{Cause, CauseKind, Shown, without_indices};
+use paymaster_engine::diagnosis::{Cause, CauseKind, Difference, Respect, Shown, without_indices};
 use paymaster_engine::json::encloses;
 use paymaster_engine::rules::Rule;
 use paymaster_engine::specification::Specification;
@@ -108,8 +108,12 @@ pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
             return vec![without_indices(amount.counted.pointer)];
         }
         let members = cause.members().iter();
-        let pointers = members.flat_map(|member| [&member.pointer].into_iter().chain(&member.equal_to));
-        pointers.map(|pointer| without_indices(pointer)).collect()
+        let other = |member: &Difference| match &member.respect {
+            Respect::EqualTo(other) => Some(other.clone()),
+            Respect::Value | Respect::Length | Respect::Amount => None,
+        };
+        let pointers = members.flat_map(|member| [Some(member.pointer.clone()), other(member)]).flatten();
+        pointers.map(|pointer| without_indices(&pointer)).collect()
     };
     summary
         .defects

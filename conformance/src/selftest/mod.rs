@@ -203,6 +203,8 @@ pub struct PairTrial {
     /// For each fault, whether the replay of all findings against a server without it reports as fixed exactly the defects whose cause
     /// names its member, of those that name one of the two members.
     pub is_fixed: [bool; 2],
+    /// Whether one of the faults hides the other one, so that no run can see both.
+    pub is_hidden: bool,
 }
 
 /// So many pairs of faults that show by a specification, drawn with a seed. Of each 100, 40 are two faults that one rule catches.
@@ -277,18 +279,30 @@ impl PairTrial {
             |fault: &Fault, defect: &NamedDefect| fault.member.is_some_and(|member| defect.names(member));
         let mut is_fixed = [false; 2];
         for (place, fault) in pair.faults.into_iter().enumerate() {
-            let fixed = fixed_without(&outcome, pair.faults[1 - place], seed, stop).await?;
+            let replays = replays(&outcome, &pair.faults[1 - place..][..1], seed, stop).await?;
+            let is_fixed_whole = |numbers: &[usize]| {
+                numbers.iter().all(|number| matches!(replays[*number], ReplayOutcome::Fixed(_)))
+            };
             // A defect without a cause may be of either fault.
             let is_of_any = |defect: &NamedDefect| pair.faults.iter().any(|fault| names(fault, defect));
-            let mut of_any = defects.iter().zip(&fixed).filter(|(defect, _)| is_of_any(defect));
-            is_fixed[place] = of_any.all(|(defect, is_fixed)| names(fault, defect) == *is_fixed);
+            let mut of_any = defects.iter().zip(&outcome.summary.defects);
+            is_fixed[place] = of_any.all(|(defect, own)| {
+                !is_of_any(defect) || names(fault, defect) == is_fixed_whole(&own.findings)
+            });
         }
-        Ok(Self {
-            pair,
-            is_named: pair.faults.map(|fault| defects.iter().any(|defect| names(fault, defect))),
-            is_fixed,
-            defects,
-        })
+        let is_named = pair.faults.map(|fault| defects.iter().any(|defect| names(fault, defect)));
+        let mut trial = Self { pair, is_named, is_fixed, defects, is_hidden: false };
+        if !trial.is_as_wanted() {
+            let [one, two] = pair.faults;
+            trial.is_hidden = is_hidden(one, two, &pair, (seed, suite), stop).await?
+                || is_hidden(two, one, &pair, (seed, suite), stop).await?;
+        }
+        Ok(trial)
+    }
+
+    /// Whether both faults are defects with causes that name them, and the replays are right.
+    pub fn is_as_wanted(&self) -> bool {
+        self.has_two_defects() && self.names_both() && self.is_replayed()
     }
 
     /// Whether it gives at least two defects.
@@ -307,28 +321,40 @@ impl PairTrial {
     }
 }
 
-/// For each defect of a run, whether the replay of its findings against a server with this fault alone shows none of them.
-async fn fixed_without(
+/// Whether one fault cannot be seen beside another one: of what a run finds against a server with it alone, nothing is there on one with both that
+/// is not there on one with the other alone.
+async fn is_hidden(
+    fault: &'static Fault,
+    other: &'static Fault,
+    pair: &FaultPair,
+    (seed, suite): (u64, &Suite),
+    stop: &Stop,
+) -> Result<bool, String> {
+    let settings = serve_with(&[fault], pair.specification, (seed, DEFAULT_CASES), false).await?;
+    let alone = run::check(&settings, suite, stop, &mut Reporters(Vec::new())).await;
+    let with_both = replays(&alone, &pair.faults, seed, stop).await?;
+    let with_the_other = replays(&alone, &[other], seed, stop).await?;
+    let is_there = |replayed: &ReplayOutcome| matches!(replayed, ReplayOutcome::StillThere(_));
+    let mut each = with_both.iter().zip(&with_the_other);
+    Ok(!each.any(|(both, other)| is_there(both) && !is_there(other)))
+}
+
+/// The replays of all findings of a run against a server with these faults.
+async fn replays(
     outcome: &RunOutcome,
-    left: &'static Fault,
+    faults: &[&'static Fault],
     seed: u64,
     stop: &Stop,
-) -> Result<Vec<bool>, String> {
+) -> Result<Vec<ReplayOutcome>, String> {
     let specification = outcome.context.specification();
-    let settings = serve_with(&[left], specification, (seed, 1), false).await?;
-    let mut fixed = Vec::new();
-    for defect in &outcome.summary.defects {
-        let mut is_fixed = true;
-        for number in &defect.findings {
-            let finding = &outcome.summary.findings[*number];
-            let original = Original::of(finding, &outcome.summary, specification);
-            let (rule, group, context) = (finding.rule, &finding.group, &*outcome.context);
-            let replayed = run::replay(&settings, None, rule, group, &original, context, stop).await;
-            is_fixed &= matches!(replayed, ReplayOutcome::Fixed(_));
-        }
-        fixed.push(is_fixed);
+    let settings = serve_with(faults, specification, (seed, 1), false).await?;
+    let mut replays = Vec::new();
+    for finding in &outcome.summary.findings {
+        let original = Original::of(finding, &outcome.summary, specification);
+        let (rule, group, context) = (finding.rule, &finding.group, &*outcome.context);
+        replays.push(run::replay(&settings, None, rule, group, &original, context, stop).await);
     }
-    Ok(fixed)
+    Ok(replays)
 }
 
 /// Serves a service with these faults, and makes the settings of a run against it.

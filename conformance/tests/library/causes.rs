@@ -6,11 +6,20 @@ use crate::*;
 
 /// Faults with the words that the cause of their first defect must contain.
 const CAUSES: &[(&str, &str)] = &[
-    ("nonce-zero-refused", "wrong with nonce \"0\", right with nonce \"1\""),
+    ("nonce-zero-refused", "wrong with nonce \"0\", right with nonce \"1\" or more"),
     (
         "nonce-above-2-64-refused",
-        "wrong with nonce \"18446744073709551616\", right with nonce \"18446744073709551615\"",
+        "wrong with nonce \"18446744073709551616\" or more, right with nonce \"18446744073709551615\" or less",
     ),
+    // Longer ones are served again.
+    ("call-data-above-2000-refused", "wrong with callData \"0x"),
+    ("call-data-too-large", "wrong with 2501 bytes or more in callData, right with 2500 bytes or fewer"),
+    (
+        "token-list-long-refused",
+        "with 9 elements or more in tokenInfo.tokenList than with 8 elements or fewer",
+    ),
+    ("absent-token-gets-0x", "requests with no token to pay in, and for none of "),
+    ("unsupported-token-served", "requests with exactly 1 unsupported token to pay in, and for none of "),
     ("deployment-not-sponsored", "wrong with initCode"),
     ("decision-favours-long-expiry", "right with expiryDuration 300"),
     ("paying-in-tokens-judged-by-letter-case", "(only the letter case differs)"),

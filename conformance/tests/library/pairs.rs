@@ -19,12 +19,27 @@ fn two_faults_of_one_rule_are_two_defects() {
         // A status that every request with one value gets hides no other wrong answer.
         pair("refused-sender-forbidden", "zero-duration-fails"),
         pair("token-mode-throttled", "refused-sender-forbidden"),
+        // One of them is of a request that is not valid, or lacks a member that nearly all others have.
+        pair("call-data-too-large", "null-preferred-token-fails"),
+        pair("decision-by-even-id", "decision-by-absent-calculate"),
+        // A request that one makes an error shows nothing of the other, which is that an error is due.
+        pair("token-with-another-digit-served", "nonce-above-2-64-refused"),
     ];
     let trials = run_pairs(&pairs, 1, &Stop::default(), &|_| {}).expect("the servers start");
     assert_eq!(trials.len(), pairs.len());
     for trial in trials {
         assert!(trial.has_two_defects() && trial.names_both() && trial.is_replayed(), "{trial:#?}");
     }
+}
+
+/// A pair of which one fault hides the other shows nothing of the search for causes.
+#[test]
+fn a_fault_that_hides_another_one_is_told() {
+    let faults = ["sponsor-requests-redirected", "checksum-fee-token-refused"];
+    let faults = faults.map(|name| find_fault(name).expect("a fault has another name now"));
+    let pair = FaultPair { specification: DEFAULT_SPECIFICATION, faults, is_of_one_rule: false };
+    let trials = run_pairs(&[pair], 1, &Stop::default(), &|_| {}).expect("the servers start");
+    assert!(trials[0].is_hidden, "{trials:#?}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Differences between two requests, member by member.
 
+use num_bigint::BigUint;
 use serde_json::Value;
 
 use crate::json::{amount, escaped, with_value};
@@ -14,11 +15,24 @@ pub struct Difference {
     pub failing: Option<Value>,
     /// The value in the request that does not break it; none where the member is missing there.
     pub passing: Option<Value>,
-    /// Another member, as a JSON pointer, where it decides that both have the same amount: in the failing request they do, in the passing one they
-    /// do not.
-    pub equal_to: Option<String>,
+    /// What of the two values decides.
+    pub respect: Respect,
     /// The specification of the request.
     pub specification: &'static Specification,
+}
+
+/// What of two values decides.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Respect {
+    /// The values, or the element in which two lists differ.
+    #[default]
+    Value,
+    /// That this other member, a JSON pointer, has the same amount: in the failing request it does, in the passing one it does not.
+    EqualTo(String),
+    /// How many elements a list has, or how long a text is: the failing value and longer ones, or that and shorter ones.
+    Length,
+    /// The amount: the failing one and greater ones, or that and smaller ones.
+    Amount,
 }
 
 /// In what two values differ.
@@ -50,7 +64,7 @@ impl Difference {
         passing: Option<Value>,
         specification: &'static Specification,
     ) -> Self {
-        Self { pointer: pointer.into(), failing, passing, equal_to: None, specification }
+        Self { pointer: pointer.into(), failing, passing, respect: Respect::Value, specification }
     }
 
     /// In what the two values differ.
@@ -96,7 +110,7 @@ impl Difference {
 
     /// Whether the value at the place is the failing one.
     pub fn is_in(&self, request: &Value) -> bool {
-        if self.equal_to.is_some() {
+        if self.respect != Respect::Value {
             return self.side(request) == Some(true);
         }
         request.pointer(&self.pointer) == self.failing.as_ref()
@@ -109,8 +123,19 @@ impl Difference {
         if own.is_none() && !self.has_parent(request) {
             return None;
         }
-        if let Some(other) = &self.equal_to {
-            return own.and_then(amount).map(|own| Some(own) == request.pointer(other).and_then(amount));
+        match &self.respect {
+            Respect::EqualTo(other) => {
+                return own.and_then(amount).map(|own| Some(own) == request.pointer(other).and_then(amount));
+            }
+            Respect::Length | Respect::Amount => {
+                let measure = |value: &Value| self.measure(value);
+                let (failing, passing) = (measure(self.failing.as_ref()?)?, measure(self.passing.as_ref()?)?);
+                let own = measure(own?)?;
+                let is_failing = if failing > passing { own >= failing } else { own <= failing };
+                let is_passing = if failing > passing { own <= passing } else { own >= passing };
+                return (is_failing || is_passing).then_some(is_failing);
+            }
+            Respect::Value => {}
         }
         match (self.element(), own) {
             (Some((element, _)), Some(Value::Array(items))) => {
@@ -127,8 +152,26 @@ impl Difference {
         }
     }
 
-    /// The element in which two lists differ, where it decides, and whether the failing list has it.
+    /// The length or the amount of a value, where one of these decides.
+    fn measure(&self, value: &Value) -> Option<BigUint> {
+        match (&self.respect, value) {
+            (Respect::Length, Value::Array(items)) => Some(items.len().into()),
+            (Respect::Length, Value::String(text)) => Some(text.len().into()),
+            (Respect::Amount, value) => amount(value),
+            _ => None,
+        }
+    }
+
+    /// Whether the length or the amount that decides is greater in the failing value than in the passing one.
+    pub fn is_from_above(&self) -> Option<bool> {
+        Some(self.measure(self.failing.as_ref()?)? > self.measure(self.passing.as_ref()?)?)
+    }
+
+    /// The element in which two lists differ, where it may decide, and whether the failing list has it.
     pub fn element(&self) -> Option<(&Value, bool)> {
+        if self.respect != Respect::Value {
+            return None;
+        }
         let (Some(Value::Array(failing)), Some(Value::Array(passing))) = (&self.failing, &self.passing)
         else {
             return None;
@@ -142,7 +185,7 @@ impl Difference {
     pub fn is_of_whole_lists(&self) -> bool {
         let lists = self.failing.as_ref().and_then(Value::as_array);
         let lists = lists.zip(self.passing.as_ref().and_then(Value::as_array));
-        self.equal_to.is_none()
+        self.respect == Respect::Value
             && lists.is_some_and(|(failing, passing)| failing.len() != passing.len())
             && self.element().is_none()
     }
@@ -169,7 +212,7 @@ impl Difference {
         if self.is_in(request) {
             return Some(request.clone());
         }
-        if let Some(other) = &self.equal_to {
+        if let Respect::EqualTo(other) = &self.respect {
             return self.with(request, Some(request.pointer(other)?));
         }
         self.with(request, self.failing.as_ref())

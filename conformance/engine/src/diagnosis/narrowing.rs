@@ -1,4 +1,4 @@
-//! Narrowing a difference within a value: a number to its boundary, a list to an element, a text to its letter case or notation.
+//! Narrowing a difference within a value: a number to its boundary, a list to an element or a length, a text to its letter case or notation.
 
 use std::collections::VecDeque;
 
@@ -34,6 +34,8 @@ impl Narrowing {
     pub fn next_value(&mut self) -> Option<Value> {
         let next =
             if self.found { self.between() } else { self.candidates.pop_front().or_else(|| self.between()) };
+        // The answer to the last one showed nothing: neither would another one.
+        let next = next.filter(|value| self.proposed.as_ref() != Some(value));
         self.proposed.clone_from(&next);
         next
     }
@@ -49,6 +51,10 @@ impl Narrowing {
     /// The proposed value broke the rule.
     pub fn broke(&mut self) {
         let Some(value) = self.proposed.take() else { return };
+        if self.between_lengths().is_some_and(|between| between == value) {
+            self.difference.failing = Some(value);
+            return;
+        }
         let number = |value: Option<&Value>| value.and_then(amount);
         let (failing, passing) = (&self.difference.failing, &self.difference.passing);
         if let (Some(failing), Some(passing), Some(proposed)) =
@@ -65,8 +71,29 @@ impl Narrowing {
         self.difference
     }
 
-    /// A number between the two; none where they are neighbours, or no numbers.
+    /// The first half of what the failing list or text has more than the passing one, after the beginning, which is the passing one; none where no
+    /// element, or byte, is left between them, or they are no such values.
+    fn between_lengths(&self) -> Option<Value> {
+        match (self.difference.failing.as_ref()?, self.difference.passing.as_ref()?) {
+            (Value::Array(failing), Value::Array(passing)) if failing.starts_with(passing) => {
+                let middle = failing.len().midpoint(passing.len());
+                (middle > passing.len()).then(|| failing[..middle].into())
+            }
+            (Value::String(failing), Value::String(passing))
+                if failing.is_ascii() && failing.starts_with(&**passing) =>
+            {
+                let middle = whole_bytes(failing, failing.len().midpoint(passing.len()));
+                (middle > passing.len()).then(|| failing[..middle].into())
+            }
+            _ => None,
+        }
+    }
+
+    /// A list, a text or a number between the two; none where they are neighbours, or none of these.
     fn between(&mut self) -> Option<Value> {
+        if let Some(list) = self.between_lengths() {
+            return Some(list);
+        }
         if !self.difference.is_about_a_number() || self.halvings == MOST_HALVINGS {
             return None;
         }
@@ -110,7 +137,11 @@ fn candidates(difference: &Difference) -> VecDeque<Value> {
             }
             match failing {
                 Value::String(text) => other_letter_case(text, &mut values),
-                Value::Array(items) => other_lists(items, &mut values),
+                Value::Array(items) => {
+                    other_lists(items, &mut values);
+                    let shorter = passing.as_ref().and_then(Value::as_array).map_or(0, Vec::len);
+                    values.extend(items.get(..shorter).map(Value::from));
+                }
                 _ => {}
             }
             if let (Value::String(failing), Some(Value::String(passing))) = (failing, passing)
@@ -178,14 +209,18 @@ fn shorter_texts(failing: &str, passing: &str, values: &mut Vec<Value>) {
     }
     let mut length = failing.len();
     while length > passing.len().max(1) {
-        // Whole bytes of hex data stay whole bytes.
-        length = (length.midpoint(passing.len()) & !1).min(length - 1);
+        length = whole_bytes(failing, length.midpoint(passing.len())).min(length - 1);
         values.push(json!(failing[..length].to_owned()));
     }
 }
 
+/// A length at which a text can be cut: whole bytes of hex data stay whole bytes.
+fn whole_bytes(text: &str, length: usize) -> usize {
+    if text.starts_with("0x") { length & !1 } else { length }
+}
+
 /// A number in the notation of a value.
-fn written_like(value: &Value, number: &BigUint) -> Option<Value> {
+pub fn written_like(value: &Value, number: &BigUint) -> Option<Value> {
     Some(match value {
         Value::String(text) if text.starts_with("0x") => json!(format!("0x{number:x}")),
         Value::String(_) => json!(number.to_string()),

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use num_bigint::BigUint;
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use super::cause::{Amount, Bounds, Cause, Contrast, EarlierRequest, Writing, WrongAnswers};
-use super::difference::{Difference, DifferenceKind};
+use super::difference::{Difference, DifferenceKind, Respect};
 use super::way::{Way, WholeAnswer};
 use crate::cases::Role;
 use crate::diagnosis::{Finding, Sought};
+use crate::json::amount;
 use crate::message::Answer;
 use crate::rules::{Check, Violation, count};
 use crate::specification::{Counted, Places};
@@ -365,9 +367,35 @@ fn side(difference: &Difference, is_failing: bool) -> String {
     } else {
         (&difference.passing, &difference.failing)
     };
-    if let Some(other) = &difference.equal_to {
-        let other = member_name(other, &difference.specification.places);
-        return format!("with {name} {} {other}", if is_failing { "equal to" } else { "other than" });
+    match &difference.respect {
+        Respect::EqualTo(other) => {
+            let other = member_name(other, &difference.specification.places);
+            return format!("with {name} {} {other}", if is_failing { "equal to" } else { "other than" });
+        }
+        Respect::Length | Respect::Amount => {
+            let is_more = difference.is_from_above() == Some(is_failing);
+            let or_more = |least: &'static str| if is_more { " or more" } else { least };
+            let counted = |number: usize, unit: &str| {
+                let or_more = if number == 0 { "" } else { or_more(" or fewer") };
+                format!("with {}{or_more} in {name}", count(number as u128, unit))
+            };
+            return match own {
+                Some(Value::Array(items)) => counted(items.len(), "element"),
+                Some(Value::String(text)) if difference.respect == Respect::Length => {
+                    match text.strip_prefix("0x") {
+                        Some(digits) => counted(digits.len() / 2, "byte"),
+                        None => counted(text.len(), "character"),
+                    }
+                }
+                Some(value) => {
+                    let is_zero = amount(value) == Some(BigUint::ZERO);
+                    let or_more = if is_zero { "" } else { or_more(" or less") };
+                    format!("with {name} {}{or_more}", shown(value))
+                }
+                None => format!("without {name}"),
+            };
+        }
+        Respect::Value => {}
     }
     if let Some((element, failing_has_it)) = difference.element() {
         let with = if failing_has_it == is_failing { "with" } else { "without" };

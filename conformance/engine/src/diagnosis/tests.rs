@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::cause::{Cause, EarlierRequest, Writing};
-use super::difference::{Difference, DifferenceKind, differences, with_all};
+use super::difference::{Difference, DifferenceKind, Respect, differences, with_all};
 use super::fewest::Fewest;
 use super::narrowing::Narrowing;
 use super::sentence::{Shown, explanation, member_name};
@@ -141,6 +141,63 @@ fn lists_are_narrowed_to_an_element() {
     assert_eq!(narrowed, (list, json!(["0xa", "0xc"])));
 }
 
+#[test]
+fn a_bound_is_told_by_its_length_or_amount() {
+    let told = |respect, failing: Value, passing: Value| {
+        let difference =
+            Difference { respect, ..difference("/params/0/callData", Some(failing), Some(passing)) };
+        explanation(&Cause::Members(vec![difference]), Shown::Wrong)
+    };
+    assert_eq!(
+        told(Respect::Length, json!("0xabcdef"), json!("0xabcd")),
+        "wrong with 3 bytes or more in callData, right with 2 bytes or fewer in callData"
+    );
+    assert_eq!(
+        told(Respect::Length, json!("ab"), json!("")),
+        "wrong with 2 characters or more in callData, right with 0 characters in callData"
+    );
+    assert_eq!(
+        told(Respect::Amount, json!("7"), json!("8")),
+        "wrong with callData \"7\" or less, right with callData \"8\" or more"
+    );
+    assert_eq!(
+        told(Respect::Amount, json!(0), json!(1)),
+        "wrong with callData 0, right with callData 1 or more"
+    );
+}
+
+#[test]
+fn narrowing_ends_where_an_answer_shows_nothing() {
+    for (failing, passing) in [
+        (json!("0x".to_owned() + &"ab".repeat(1_000)), json!("0x")),
+        (json!([1, 2, 3, 4, 5]), json!([1])),
+        (json!("1000000000"), json!("1")),
+    ] {
+        let mut narrowing = Narrowing::new(difference("/params/0/nonce", Some(failing), Some(passing)));
+        let tried = std::iter::from_fn(|| narrowing.next_value()).take(100).count();
+        assert!(tried < 30, "{tried}");
+    }
+}
+
+#[test]
+fn lists_are_narrowed_to_a_length() {
+    let of = |length: u8| Value::from((0..length).collect::<Vec<u8>>());
+    let holds = |value: &Value| value.as_array().is_some_and(|list| list.len() <= 5);
+    let (failing, passing) = narrowed("/params/1/tokenInfo/tokenList", of(20), json!(["0xd"]), holds);
+    assert_eq!((&failing, &passing), (&of(6), &of(5)));
+    let difference = Difference {
+        respect: Respect::Length,
+        ..difference("/params/1/tokenInfo/tokenList", Some(failing), Some(passing))
+    };
+    let with = |length| json!({ "params": [{}, { "tokenInfo": { "tokenList": of(length) } }] });
+    let sides = [3, 5, 6, 9].map(|length| difference.side(&with(length)));
+    assert_eq!(sides, [Some(false), Some(false), Some(true), Some(true)]);
+    assert_eq!(
+        explanation(&Cause::Members(vec![difference]), Shown::Wrong),
+        "wrong with 6 elements or more in tokenInfo.tokenList, right with 5 elements or fewer in tokenInfo.tokenList"
+    );
+}
+
 fn difference(pointer: &str, failing: Option<Value>, passing: Option<Value>) -> Difference {
     Difference::new(pointer, failing, passing, &SAMPLE)
 }
@@ -161,9 +218,9 @@ fn a_cause_states_which_requests_break_the_rule() {
     assert_eq!(with_list(json!(["0x2", "0x1"])), Some(true));
     assert_eq!(with_list(json!(["0x2"])), Some(false));
     // Two amounts that are equal decide, whatever they are.
-    let equal_to = Some("/params/0/tip".to_owned());
+    let respect = Respect::EqualTo("/params/0/tip".to_owned());
     let values = difference(nonce, Some(json!("1")), Some(json!("2")));
-    let equal = Cause::Members(vec![Difference { equal_to, ..values }]);
+    let equal = Cause::Members(vec![Difference { respect, ..values }]);
     let both = |tip: Value| equal.states(&json!({ "params": [{ "nonce": "7", "tip": tip }] }));
     assert_eq!([both(json!("0x7")), both(json!("8"))], [Some(true), Some(false)]);
     assert_eq!(

@@ -65,10 +65,9 @@ fn json_text(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
         Answer::NotJson(response, cause) => {
             let body = String::from_utf8_lossy(&response.body);
             let body = shown(&Value::String(body.into_owned()));
-            let of_value = view.refused_value.map_or(String::new(), |value| {
-                format!(" for every request with {} and for none without", value.words)
-            });
-            let actual = format!("{cause} (HTTP {}{of_value}, body {body})", response.status);
+            // Which value decides is for the cause to say, which is checked.
+            let beside = if view.refused_value.is_some() { ", while others were served" } else { "" };
+            let actual = format!("{cause} (HTTP {}{beside}, body {body})", response.status);
             report.broken("", "one JSON text", actual);
         }
         Answer::Json(..) => report.held(),

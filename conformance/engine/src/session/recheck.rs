@@ -10,13 +10,12 @@ use crate::session::judge;
 use crate::session::{Judge, Judgement};
 use crate::specification::Specification;
 use crate::verdict::Summary;
-use std::{borrow::Cow, collections::BTreeSet};
+use std::collections::BTreeSet;
 
 use paymaster_exchange::{Exchange, Failure, RefusedValue};
 use serde::{Deserialize, Serialize};
 
-static FOUND_BY_THE_RUN: RefusedValue =
-    RefusedValue { words: Cow::Borrowed("the value that the run found"), member: None };
+static FOUND_BY_THE_RUN: RefusedValue = RefusedValue { member: None };
 
 /// Judges groups by one rule.
 #[derive(Clone, Debug)]

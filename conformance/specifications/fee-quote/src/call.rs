@@ -42,31 +42,40 @@ impl<'a> RequestedTokens<'a> {
     }
 }
 
-/// How many tokens a quote request names: supported and not supported ones as far as that is known, all, and those both preferred and listed.
-/// Last, the tokens in the list alone.
+/// How many tokens a request names: for quotes supported and not supported ones as far as that is known, all, those both preferred and listed, and
+/// those in the list alone. To pay in: 1 or 0.
 pub fn counts(request: &Value, knowledge: &dyn Knowledge) -> Vec<(Counted, usize)> {
     let tokens = RequestedTokens::read(&request["params"][1]["tokenInfo"]);
     let (named, context) = (tokens.quoted(), Context::of(knowledge));
+    let has = |support: Support| move |token: &&str| context.support(token) == support;
+    let to_pay_in = |what, token: Option<&str>| {
+        (Counted { pointer: "/params/1/tokenInfo/feeTokenAddress", what }, usize::from(token.is_some()))
+    };
+    let mut counts = vec![
+        to_pay_in("supported token to pay in", tokens.fee.filter(has(Support::Supported))),
+        to_pay_in("token to pay in", tokens.fee),
+        to_pay_in("unsupported token to pay in", tokens.fee.filter(has(Support::Unsupported))),
+    ];
     // Without a token, which are quoted is open.
     if named.is_empty() {
-        return Vec::new();
+        return counts;
     }
-    let of = |support| {
-        let known = context.tokens_with(support).filter(|token| named.contains(&token.to_ascii_lowercase()));
-        known.count()
-    };
+    let counted = |what| Counted { pointer: "/params/1/tokenInfo", what };
+    let listed = |what| Counted { pointer: "/params/1/tokenInfo/tokenList", what };
+    let of = |support| named.iter().map(String::as_str).filter(has(support)).count();
     let is_preferred =
         |token: &&str| tokens.preferred.is_some_and(|preferred| preferred.eq_ignore_ascii_case(token));
-    let both = tokens.list.iter().flatten().copied().filter(is_preferred).count();
-    let counted = |what| Counted { pointer: "/params/1/tokenInfo", what };
-    let listed = Counted { pointer: "/params/1/tokenInfo/tokenList", what: "listed token" };
-    vec![
+    let list = || tokens.list.iter().flatten().copied();
+    let only_listed = list().filter(has(Support::Unsupported)).filter(|token| !is_preferred(token)).count();
+    counts.extend([
         (counted("supported token"), of(Support::Supported)),
-        (counted("unsupported token"), named.len() - of(Support::Supported)),
+        (counted("unsupported token"), of(Support::Unsupported)),
         (counted("token"), named.len()),
-        (counted("preferred token in the list"), both),
-        (listed, tokens.list.iter().flatten().count()),
-    ]
+        (counted("preferred token in the list"), list().filter(is_preferred).count()),
+        (listed("listed token"), list().count()),
+        (listed("unsupported token in the list alone"), only_listed),
+    ]);
+    counts
 }
 
 /// The parts of a call (sections 2.2 to 2.5).

@@ -224,7 +224,9 @@ const BOTH_NAMED: usize = 90;
 fn pairs(number: usize, seeds: u64) -> Result<u8, CommandError> {
     let draws =
         SPECIFICATIONS.iter().flat_map(|specification| (1..=seeds).map(move |seed| (*specification, seed)));
-    let asked = number.saturating_mul(draws.clone().count());
+    let draws: Vec<_> = draws.map(|(own, seed)| (fault_pairs(own, number, seed), seed)).collect();
+    // Of a specification with few faults, fewer pairs can be drawn.
+    let asked = draws.iter().map(|(pairs, _)| pairs.len()).sum();
     let trials = block_on(async {
         let stop = stop_at_interrupt();
         let done = AtomicUsize::new(0);
@@ -234,7 +236,8 @@ fn pairs(number: usize, seeds: u64) -> Result<u8, CommandError> {
         };
         let trials = tokio::task::block_in_place(|| {
             draws
-                .map(|(own, seed)| run_pairs(&fault_pairs(own, number, seed), seed, &stop, &on_trial))
+                .iter()
+                .map(|(pairs, seed)| run_pairs(pairs, *seed, &stop, &on_trial))
                 .collect::<Result<Vec<_>, _>>()
         });
         progress::show("");
@@ -247,13 +250,14 @@ fn pairs(number: usize, seeds: u64) -> Result<u8, CommandError> {
 
 /// The text about pairs of faults, of which `asked` were requested, and the exit code.
 fn about_pairs(trials: &[PairTrial], asked: usize) -> (String, u8) {
-    let number = |is_right: fn(&PairTrial) -> bool| trials.iter().filter(|trial| is_right(trial)).count();
+    let (hidden, seen): (Vec<&PairTrial>, Vec<&PairTrial>) = trials.iter().partition(|trial| trial.is_hidden);
+    let number = |is_right: fn(&PairTrial) -> bool| seen.iter().filter(|trial| is_right(trial)).count();
     let (two_defects, named) = (number(PairTrial::has_two_defects), number(PairTrial::names_both));
     let replayed = number(|trial| trial.names_both() && trial.is_replayed());
-    let done = trials.len();
+    let done = seen.len();
     let is_enough = |number: usize, of_100: usize| number * 100 >= of_100 * done;
     let holds = is_enough(two_defects, TWO_DEFECTS) && is_enough(named, BOTH_NAMED) && replayed == named;
-    let (word, code) = match (holds, done < asked) {
+    let (word, code) = match (holds, trials.len() < asked) {
         (false, _) => ("THE PAIRS DO NOT HOLD", exit::VIOLATIONS),
         (true, true) => ("INCOMPLETE", exit::INCOMPLETE),
         (true, false) => ("THE PAIRS HOLD", exit::CONFORMS),
@@ -261,15 +265,16 @@ fn about_pairs(trials: &[PairTrial], asked: usize) -> (String, u8) {
     let pairs = count(done as u128, "pair");
     let of_one_rule = number(|trial| trial.pair.is_of_one_rule);
     let mut lines = vec![
-        format!("{word}  {pairs} of {asked} asked for, {of_one_rule} of one rule"),
+        format!("{word}  {pairs} of {asked} drawn, {of_one_rule} of one rule"),
         format!("  at least two defects: {two_defects}"),
         format!("  both causes named: {named}"),
         format!("  of these, replays right: {replayed}"),
     ];
-    for trial in trials {
-        if trial.has_two_defects() && trial.names_both() && trial.is_replayed() {
-            continue;
-        }
+    let faults = |trial: &PairTrial| trial.pair.faults.map(|fault| fault.name).join(" and ");
+    lines.extend(
+        hidden.into_iter().map(|trial| format!("  left out, one hides the other: {}", faults(trial))),
+    );
+    for trial in seen.into_iter().filter(|trial| !trial.is_as_wanted()) {
         lines.push(String::new());
         for (place, fault) in trial.pair.faults.iter().enumerate() {
             let (name, member) = (fault.name, fault.member.unwrap_or_default());

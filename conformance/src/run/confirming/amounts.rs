@@ -4,8 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use paymaster_engine::diagnosis::{Amount, Bounds, Cause, Finding, RequestPlace, Sought};
+use paymaster_engine::cases::Group;
+use paymaster_engine::diagnosis::{
+    Amount, AnswerKind, Bounds, Cause, Finding, RequestPlace, Sought, WrongAnswers,
+};
 use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::message::Answer;
 use paymaster_engine::rules::Check;
 use paymaster_engine::session::Session;
 use paymaster_engine::specification::Counted;
@@ -30,53 +34,29 @@ pub(super) async fn add_amounts(
     session: &Session,
     settings: &Settings,
 ) {
-    let is_open = |finding: &Finding| {
-        finding.cause.is_none()
-            && finding.sought == Sought::Yes
-            && !finding.attempts.is_empty()
-            && finding.reproduced() == finding.attempts.len()
-    };
     let open = findings.iter().enumerate().filter(|(_, finding)| is_open(finding));
     let (numbers, judged): (Vec<usize>, Vec<_>) =
-        open.map(|(number, finding)| (number, judged_requests(finding, session))).unzip();
+        open.map(|(number, finding)| (number, compared_requests(finding, session))).unzip();
     if numbers.is_empty() {
         return;
     }
     let (suite, context) = (suite.clone(), Arc::clone(&session.context));
     let key = suite.plan_key(&context, settings.seed(), settings.args.cases());
     // A plan is not `Send`: it is made on a thread of its own.
-    let reading = tokio::task::spawn_blocking(move || {
-        let groups = suite.cached_groups(&key).0;
-        let mut counted: Vec<BTreeMap<Counted, Numbers>> = judged.iter().map(|_| BTreeMap::new()).collect();
-        let last = judged.iter().filter_map(|judged| Some(judged.last_key_value()?.0.group)).max();
-        for group in groups {
-            let Some(number) = u32::try_from(group.number).ok().filter(|own| Some(*own) <= last) else {
-                break;
-            };
-            for (member, sent) in (0..).zip(&group.members) {
-                let place = RequestPlace { group: number, member };
-                if judged.iter().any(|judged| judged.contains_key(&place)) {
-                    let counts = counts_of(&sent.body, &*key.context);
-                    for (judged, counted) in judged.iter().zip(&mut counted) {
-                        for (what, count) in judged.get(&place).map(|_| &counts).into_iter().flatten() {
-                            let numbers = counted.entry(*what).or_default().entry(*count).or_default();
-                            numbers[usize::from(judged[&place])] += 1;
-                        }
-                    }
-                }
-            }
-        }
-        counted
-    });
+    let reading =
+        tokio::task::spawn_blocking(move || counted_in(suite.cached_groups(&key).0, &judged, &*key.context));
     let read: Vec<_> = numbers.into_iter().zip(reading.await.unwrap_or_default()).collect();
     let mut known = Vec::new();
     for (number, counted) in &read {
         let finding = &mut findings[*number];
         if !matches!(finding.rule.check, Check::Group(..)) {
-            // The bytes come last.
-            let found = counted.iter().rev().find_map(|(counted, numbers)| deciding(*counted, numbers));
+            // The bytes come last. Of all requests that a rule judges, only a part of the request says more.
+            let is_every = finding.cause.is_some();
+            let mut of_parts =
+                counted.iter().rev().filter(|(counted, _)| !is_every || !counted.pointer.is_empty());
+            let found = of_parts.find_map(|(counted, numbers)| deciding(*counted, numbers));
             known.extend(found);
-            finding.cause = found.map(Cause::Amount);
+            finding.cause = found.map(Cause::Amount).or_else(|| finding.cause.take());
         }
     }
     for (number, counted) in read {
@@ -84,6 +64,66 @@ pub(super) async fn add_amounts(
         let cause = &mut findings[number].cause;
         *cause = cause.take().or(same.map(Cause::Amount));
     }
+}
+
+/// Whether an amount may be the cause of a finding: it has none, or that every request that the rule judges must get an error and gets a result.
+fn is_open(finding: &Finding) -> bool {
+    let is_of_the_judged = match finding.cause {
+        None => true,
+        Some(Cause::Every { pair, answers: WrongAnswers::All }) => pair.is_some() && gets_a_result(finding),
+        Some(_) => false,
+    };
+    is_of_the_judged
+        && finding.sought == Sought::Yes
+        && !finding.attempts.is_empty()
+        && finding.reproduced() == finding.attempts.len()
+}
+
+/// Whether the violation is a result where an error is due.
+fn gets_a_result(finding: &Finding) -> bool {
+    let wrong = finding.exchanges.get(finding.violation.member);
+    finding.violation.pointer == "/result" && wrong.is_some_and(|wrong| Answer::of(wrong).result().is_some())
+}
+
+/// The requests that the rule of a finding judged, and whether each broke it. Where the rule judges those alone that must get an error, the
+/// others that got a result are the ones for which it held.
+fn compared_requests(finding: &Finding, session: &Session) -> BTreeMap<RequestPlace, bool> {
+    let mut compared = judged_requests(finding, session);
+    if gets_a_result(finding) {
+        let outcomes = &session.tally.outcomes;
+        let judged: BTreeSet<_> = outcomes.of_rule(finding.rule).map(|own| own.place).collect();
+        let others = outcomes.requests().filter(|(place, request)| {
+            request.pair == finding.pair && request.answer == AnswerKind::Result && !judged.contains(place)
+        });
+        compared.extend(others.map(|(place, _)| (place, false)));
+    }
+    compared
+}
+
+/// For each set of requests, how many have each number of what is counted, as the requests of the plan show.
+fn counted_in(
+    groups: impl Iterator<Item = Arc<Group>>,
+    sets: &[BTreeMap<RequestPlace, bool>],
+    context: &dyn Knowledge,
+) -> Vec<BTreeMap<Counted, Numbers>> {
+    let mut counted: Vec<BTreeMap<Counted, Numbers>> = sets.iter().map(|_| BTreeMap::new()).collect();
+    let last = sets.iter().filter_map(|set| Some(set.last_key_value()?.0.group)).max();
+    for group in groups {
+        let Some(number) = u32::try_from(group.number).ok().filter(|own| Some(*own) <= last) else { break };
+        for (member, sent) in (0..).zip(&group.members) {
+            let place = RequestPlace { group: number, member };
+            if sets.iter().any(|set| set.contains_key(&place)) {
+                let counts = counts_of(&sent.body, context);
+                for (set, counted) in sets.iter().zip(&mut counted) {
+                    for (what, count) in set.get(&place).map(|_| &counts).into_iter().flatten() {
+                        let numbers = counted.entry(*what).or_default().entry(*count).or_default();
+                        numbers[usize::from(set[&place])] += 1;
+                    }
+                }
+            }
+        }
+    }
+    counted
 }
 
 /// A known amount, where it tells these requests apart too.

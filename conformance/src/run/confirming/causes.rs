@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::run::Suite;
 use crate::run::confirming::check;
+use crate::run::confirming::diagnose::members::{Subject, is_comparable};
 use crate::run::confirming::{
     Contradiction, Diagnosis, Material, Reproduction, Resender, SHRUNK_PER_RUN, Search, WaitingBudget,
     add_amounts, confirm,
@@ -16,8 +17,8 @@ use crate::run::confirming::{
 use crate::run::planning::{drawn_calls, with_other_versions};
 use crate::run::replay::renewed;
 use crate::run::sending::Sender;
-use paymaster_engine::cases::keeps_idle;
-use paymaster_engine::diagnosis::{Cause, Difference, Finding, Key, Sought, without_indices};
+use paymaster_engine::cases::{Group, keeps_idle};
+use paymaster_engine::diagnosis::{Cause, Difference, Finding, Key, Respect, Sought, without_indices};
 use paymaster_engine::rules::{Check, Rule};
 use paymaster_engine::session::{FirstViolation, Outcome, Session};
 use paymaster_settings::Settings;
@@ -182,10 +183,21 @@ impl CauseSearch<'_> {
             let contradicted =
                 check::contradicted(findings, self.sender, &self.waiting, suite, session, settings).await;
             let (mut others, mut extended) = (Vec::new(), Vec::new());
+            let had_bound: Vec<bool> = findings.iter().map(has_bound).collect();
             for (number, contradiction) in contradicted {
-                // Two requests that differ in the named members alone still show the cause, whatever else breaks the rule.
+                // Two requests that differ in the named members alone still show the cause, whatever else breaks the rule. So do requests to
+                // which another answer is due.
                 let compares = matches!(findings[number].rule.check, Check::Group(..));
-                let may_stand = compares && matches!(contradiction, Contradiction::Unexplained(_));
+                let may_stand = match &contradiction {
+                    Contradiction::Unexplained(other) => compares || !self.is_alike(&findings[number], other),
+                    _ => false,
+                };
+                let is_unexplained = matches!(contradiction, Contradiction::Unexplained(_));
+                if rounds_left > 0 && !is_unexplained && had_bound[number] {
+                    forget_bound(findings, number);
+                    extended.push(findings[number].clone());
+                    continue;
+                }
                 let other = match contradiction {
                     Contradiction::Unexplained(unexplained) if rounds_left > 0 => {
                         self.other_finding(findings, number, unexplained, settings).await
@@ -209,7 +221,8 @@ impl CauseSearch<'_> {
                         finding.contrast = None;
                         // What another rule shows of an equality, it shows for every finding that has this cause. A request
                         // of no kind shows nothing of others: it may be refused for what is malformed.
-                        let is_of_values = |member: &Difference| member.equal_to.is_none();
+                        let is_of_values =
+                            |member: &Difference| !matches!(member.respect, Respect::EqualTo(_));
                         let has_kind = finding.pair.is_some();
                         if has_kind && !lost.iter().flat_map(Cause::members).all(is_of_values) {
                             for same in findings.iter_mut().filter(|other| other.cause == lost) {
@@ -228,6 +241,14 @@ impl CauseSearch<'_> {
             }
             findings.append(&mut others);
         }
+    }
+
+    /// Whether the same kind of answer is due to the request of a finding and to another one.
+    fn is_alike(&self, finding: &Finding, other: &Reproduction) -> bool {
+        let value = |group: &Group, member: usize| Subject::Member(member).value(group);
+        let own = value(&finding.group, finding.violation.member);
+        let both = own.zip(value(&other.group, other.violation.member));
+        both.is_none_or(|(own, other)| is_comparable(&own, &other, &*self.material.session.context))
     }
 
     /// The finding with the cause that its members decide together with others: those in which it differs from a request that has its members
@@ -364,6 +385,28 @@ fn share_what_is_wrong_later(findings: &mut [Finding]) {
 fn forget_lists(finding: &mut Finding) {
     if finding.cause.iter().flat_map(Cause::members).any(Difference::is_of_whole_lists) {
         (finding.cause, finding.contrast) = (None, None);
+    }
+}
+
+fn is_bound(member: &Difference) -> bool {
+    matches!(member.respect, Respect::Length | Respect::Amount)
+}
+
+/// Whether the cause says that every value beyond the failing one breaks the rule.
+fn has_bound(finding: &Finding) -> bool {
+    finding.cause.iter().flat_map(Cause::members).any(is_bound)
+}
+
+/// Takes back, of all findings with the cause of one, that every value beyond the failing one breaks the rule: the failing one does.
+fn forget_bound(findings: &mut [Finding], number: usize) {
+    let cause = findings[number].cause.clone();
+    for finding in findings.iter_mut().filter(|finding| finding.cause == cause) {
+        if let Some(Cause::Members(members)) = &mut finding.cause {
+            members
+                .iter_mut()
+                .filter(|member| is_bound(member))
+                .for_each(|member| member.respect = Respect::Value);
+        }
     }
 }
 

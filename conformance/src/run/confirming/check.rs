@@ -175,6 +175,12 @@ impl Claim {
         matches!(self.cause, Cause::Form(_)) && wrong.is_some_and(|wrong| wrong.refused_value.is_some())
     }
 
+    /// Whether the wrong answer is none of the service: it has neither a result nor an error.
+    fn got_no_answer(&self) -> bool {
+        let wrong = self.finding.exchanges.get(self.finding.violation.member);
+        wrong.is_some_and(|wrong| AnswerKind::of(&Answer::of(wrong)) == AnswerKind::Other)
+    }
+
     /// What the cause states of a request in its group.
     fn states(&self, group: &Group, member: usize) -> Option<bool> {
         let value = self.value(group, member)?;
@@ -365,7 +371,8 @@ impl Evidence {
         let is_other = match claim.cause {
             Cause::Form(_) if is_broken => claim.is_of_a_refused_value(),
             Cause::Form(_) => is_opposed && is_alike(),
-            _ => false,
+            // A JSON text is due to any request.
+            _ => is_broken && claim.got_no_answer(),
         };
         if !is_opposed && !may_oppose || !is_other && !claim.is_comparable(group, member, context) {
             return;
@@ -397,24 +404,34 @@ impl Evidence {
     }
 }
 
-/// Some of these requests, first those with a feature that none before has: a cause may be one that few have.
+/// Some of these requests, first those with a feature that none before has: a cause may be one that few have. That a member is missing, which
+/// others have, is a feature too.
 fn as_different_as_possible(requests: Vec<Request>) -> Vec<Request> {
-    let mut known = BTreeSet::new();
-    let has_new = |request: &Request| {
+    let features_of = |request: &Request| {
         let last = request.group.members.last();
         let body = last.and_then(|member| serde_json::from_slice::<Value>(&member.body).ok());
-        let mut features = Vec::new();
+        let mut features = BTreeMap::new();
         add_features("", body.as_ref().unwrap_or(&Value::Null), &mut features);
-        features.into_iter().map(|feature| known.insert(feature)).filter(|is_new| *is_new).count() > 0
+        features
     };
-    let (mut first, rest): (Vec<Request>, Vec<Request>) = requests.into_iter().partition(has_new);
-    first.extend(rest);
+    let each: Vec<BTreeMap<String, String>> = requests.iter().map(features_of).collect();
+    let all: BTreeSet<&String> = each.iter().flat_map(BTreeMap::keys).collect();
+    let mut known = BTreeSet::new();
+    let has_new = each.iter().map(|own| {
+        let features = all.iter().map(|pointer| (*pointer, own.get(*pointer)));
+        features.filter(|feature| known.insert(*feature)).count() > 0
+    });
+    let (mut first, mut rest) = (Vec::new(), Vec::new());
+    for (has_new, request) in has_new.zip(requests) {
+        if has_new { first.push(request) } else { rest.push(request) }
+    }
+    first.append(&mut rest);
     first.truncate(MOST_UNEXPLAINED);
     first
 }
 
 /// The members of a request: with the values of short texts and flags, and the letter cases of other texts.
-fn add_features(pointer: &str, value: &Value, features: &mut Vec<String>) {
+fn add_features(pointer: &str, value: &Value, features: &mut BTreeMap<String, String>) {
     const SHORT: usize = 5;
     let feature = match value {
         Value::Object(members) => {
@@ -436,7 +453,7 @@ fn add_features(pointer: &str, value: &Value, features: &mut Vec<String>) {
         Value::Number(_) => "number".to_owned(),
         short => short.to_string(),
     };
-    features.push(format!("{pointer} {feature}"));
+    features.insert(pointer.to_owned(), feature);
 }
 
 /// What contradicts a cause.

@@ -200,12 +200,7 @@ impl Comparison {
                 && of_value.chance(times) * tried < BY_CHANCE;
             if is_certain && best.as_ref().is_none_or(|(most, ..)| times > *most) {
                 let member = (way == 0).then(|| (*name, value.clone()));
-                let at = if way % 2 == 0 { format!("{name} {value}") } else { value.clone() };
-                let words = match key.kind {
-                    Some(kind) => format!("{at} in requests of the kind {kind}"),
-                    None => at,
-                };
-                best = Some((times, key, RefusedValue { words: words.into(), member }));
+                best = Some((times, key, RefusedValue { member }));
             }
         }
         if let Some((_, key, value)) = best {
@@ -409,7 +404,10 @@ mod tests {
             }
             requests.rotate_left(1);
             let values = requests.iter().filter_map(|request| self.send(request, &mut script));
-            values.map(|value| value.words.to_string()).collect()
+            let in_words = |(name, value): &(&str, String)| format!("{name} {value}");
+            values
+                .map(|value| value.member.as_ref().map_or_else(|| "any member".to_owned(), in_words))
+                .collect()
         }
     }
 

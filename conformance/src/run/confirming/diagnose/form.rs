@@ -51,15 +51,16 @@ impl Search<'_> {
         seen
     }
 
-    /// The value for which alone the target refuses requests so: the run has compared every request that has it with its neighbours.
-    pub(super) fn refused_value(&self) -> Option<Diagnosis> {
+    /// The value that only requests had which the target refused so, where a request that was served is not served with it: what always comes
+    /// with it may decide instead.
+    pub(super) async fn refused_value(&mut self) -> Option<Diagnosis> {
         let wrong = self.finding.violation.member;
         let (name, value) = self.finding.exchanges.get(wrong)?.refused_value.as_deref()?.member.as_ref()?;
         let request: Value = serde_json::from_slice(&self.finding.group.members.get(wrong)?.body).ok()?;
         let (pointer, failing) = member_with("", &request, name, value)?;
         let specification = self.resender.context.specification();
-        let difference = Difference::new(pointer, Some(failing), None, specification);
-        Some(Diagnosis::of(Cause::Form(vec![difference])))
+        let form = vec![Difference::new(pointer, Some(failing), None, specification)];
+        (!self.is_right_in_another(&form).await).then_some(Diagnosis::of(Cause::Form(form)))
     }
 
     /// What the relation changed in the base request; none where it is written in another way too.

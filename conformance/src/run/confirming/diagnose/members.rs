@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::{Diagnosis, Search, circumstances::with_members, form::Plain, parsed, with_body};
 use paymaster_engine::cases::{Group, Member, Role};
 use paymaster_engine::diagnosis::{
-    Cause, Contrast, Difference, Fewest, Finding, Narrowing, differences, is_about_the_kind,
-    is_right_in_the_same_respect, with_all,
+    Cause, Contrast, Difference, DifferenceKind, Fewest, Finding, Narrowing, Respect, differences,
+    is_about_the_kind, is_right_in_the_same_respect, with_all, written_like,
 };
 use paymaster_engine::json::{amount, escaped, with_value};
 use paymaster_engine::knowledge::{Knowledge, Requirement};
@@ -128,7 +128,7 @@ impl Search<'_> {
     }
 
     /// Whether a request of the run for which the rule held is right with these values too.
-    async fn is_right_in_another(&mut self, form: &[Difference]) -> bool {
+    pub(super) async fn is_right_in_another(&mut self, form: &[Difference]) -> bool {
         const TRIED: usize = 2;
         let examples = self.material.session.tally.examples(self.resender.rule, self.finding.pair);
         let finding = self.finding;
@@ -335,10 +335,7 @@ impl Search<'_> {
             members = members.into_iter().flat_map(Difference::inside).collect();
         }
         if let [one] = &mut members[..] {
-            if self.is_one_of_many_elements(subject, &failing, one).await? {
-                return None;
-            }
-            one.equal_to = self.equal_member(subject, &failing, one).await;
+            one.respect = self.respect(subject, &failing, one).await?;
         }
         let smallest =
             members.iter().try_fold(failing.clone(), |value, member| member.with_failing(&value))?;
@@ -379,36 +376,89 @@ impl Search<'_> {
         Some(Diagnosis { cause: Cause::Members(members), contrast: Some(contrast), ..found })
     }
 
-    /// Whether nearly every other element of a list, in place of the one in which two lists differ, breaks the rule too: the list as a whole decides.
-    /// None where one could not be sent.
-    async fn is_one_of_many_elements(
+    /// What of the only difference decides: the values, how long they are, or how much. None where a list as a whole decides, or a request could
+    /// not be sent.
+    async fn respect(&mut self, subject: Subject, failing: &Value, member: &Difference) -> Option<Respect> {
+        if member.element().is_some() {
+            return self.respect_of_lists(subject, failing, member).await;
+        }
+        if let Some(other) = self.equal_member(subject, failing, member).await {
+            return Some(Respect::EqualTo(other));
+        }
+        let (Some(wrong), Some(right)) = (&member.failing, &member.passing) else {
+            return Some(Respect::Value);
+        };
+        let (respect, others) = match (wrong, right) {
+            (Value::String(wrong), Value::String(right))
+                if wrong.is_ascii() && wrong.starts_with(&**right) =>
+            {
+                (Respect::Length, of_the_lengths(wrong, right))
+            }
+            _ if member.kind() == DifferenceKind::Number => (Respect::Amount, further_amounts(wrong, right)),
+            _ => return Some(Respect::Value),
+        };
+        for (is_wrong, other) in others {
+            if self.is_broken_with(subject, failing, member, &other).await? != is_wrong {
+                return Some(Respect::Value);
+            }
+        }
+        Some(respect)
+    }
+
+    /// What decides of two lists of which one has one more element. With nearly every other element in the place of that one, the longer list may be
+    /// as right or as wrong as it is: then their lengths decide where that is true of the shorter list too, and otherwise a list as a whole.
+    async fn respect_of_lists(
         &mut self,
         subject: Subject,
         failing: &Value,
         member: &Difference,
-    ) -> Option<bool> {
+    ) -> Option<Respect> {
         const TRIED: usize = 4;
-        let (Some((element, true)), Some(Value::Array(items))) = (member.element(), &member.failing) else {
-            return Some(false);
-        };
+        let (element, failing_is_longer) = member.element()?;
+        let items = |value: &Option<Value>| value.as_ref()?.as_array().cloned();
+        let (wrong, right) = (items(&member.failing)?, items(&member.passing)?);
+        let (longer, shorter) = if failing_is_longer { (&wrong, &right) } else { (&right, &wrong) };
         let lists = self.material.drawn.iter().filter_map(|group| group.base.pointer(&member.pointer));
         let mut unused: Vec<&Value> = Vec::new();
         for item in lists.filter_map(Value::as_array).flatten() {
-            if !items.contains(item) && !unused.contains(&item) {
+            if !longer.contains(item) && !unused.contains(&item) {
                 unused.push(item);
             }
         }
-        let place = items.iter().position(|item| item == element).unwrap_or_default();
-        let mut broken = 0;
+        let place = longer.iter().position(|item| item == element).unwrap_or_default();
+        let exchanged = |list: &[Value], place: usize, other: &Value| -> Value {
+            let each = list.iter().enumerate();
+            each.map(|(own, item)| if own == place { other.clone() } else { item.clone() }).collect()
+        };
+        let (mut longer_alike, mut shorter_alike) = (0, true);
         for other in unused.into_iter().take(TRIED) {
-            let mut exchanged = items.clone();
-            exchanged[place] = other.clone();
-            let exchanged = member.with(failing, Some(&exchanged.into()))?;
-            let group = subject.with(&self.finding.group, exchanged, self.resender.context)?;
-            broken += usize::from(self.send_freely(&group).await?.1.broken().is_some());
+            let is_broken =
+                self.is_broken_with(subject, failing, member, &exchanged(longer, place, other)).await?;
+            longer_alike += usize::from(is_broken == failing_is_longer);
+            if !shorter.is_empty() {
+                let is_broken =
+                    self.is_broken_with(subject, failing, member, &exchanged(shorter, 0, other)).await?;
+                shorter_alike &= is_broken != failing_is_longer;
+            }
         }
         // One other element may be right, or wrong, for a reason of its own.
-        Some(broken + 1 >= TRIED)
+        if longer_alike + 1 < TRIED {
+            return Some(Respect::Value);
+        }
+        shorter_alike.then_some(Respect::Length)
+    }
+
+    /// Whether the rule is broken with another value of a member, whatever the budget allows. None where that could not be sent.
+    async fn is_broken_with(
+        &mut self,
+        subject: Subject,
+        failing: &Value,
+        member: &Difference,
+        value: &Value,
+    ) -> Option<bool> {
+        let value = member.with(failing, Some(value))?;
+        let group = subject.with(&self.finding.group, value, self.resender.context)?;
+        Some(self.send_freely(&group).await?.1.broken().is_some())
     }
 
     /// The other member with the amount that the only difference has in the failing request, where another amount in both breaks the rule too: that
@@ -500,6 +550,38 @@ impl Search<'_> {
             _ => true,
         })
     }
+}
+
+/// Texts that are as long as a failing one and as its beginning, which is right, with other last letters, and one that is longer; each with whether it
+/// is wrong where the length decides.
+fn of_the_lengths(wrong: &str, right: &str) -> Vec<(bool, Value)> {
+    let with_end = |text: &str, end: &str| {
+        let kept = text.len().saturating_sub(end.len()).max("0x".len()).min(text.len());
+        Value::from(text[..kept].to_owned() + &end[..text.len() - kept])
+    };
+    vec![
+        (true, with_end(wrong, "11")),
+        (true, with_end(wrong, "f2")),
+        (true, format!("{wrong}{}", "a7".repeat(32)).into()),
+        (false, with_end(right, "11")),
+        (false, with_end(right, "f2")),
+    ]
+}
+
+/// Amounts further from the passing one than the failing one, and the other way round; each with whether it is wrong where the amount decides.
+fn further_amounts(wrong: &Value, right: &Value) -> Vec<(bool, Value)> {
+    let (Some(most), Some(least)) = (amount(wrong), amount(right)) else { return Vec::new() };
+    let mut sides = [(true, most, wrong), (false, least, right)];
+    if sides[0].1 < sides[1].1 {
+        sides.reverse();
+    }
+    let [(above, most, like_most), (below, least, like_least)] = sides;
+    let greater = [&most + 1_u8, &most * 2_u8 + 1_u8, &most * 3_u8];
+    let smaller = [&least / 2_u8, &least / 3_u8];
+    let greater = greater.iter().filter_map(|number| Some((above, written_like(like_most, number)?)));
+    greater
+        .chain(smaller.iter().filter_map(|number| Some((below, written_like(like_least, number)?))))
+        .collect()
 }
 
 /// Whether the answer to an example is of the kind of the wrong one. For an error that should be another answer, any kind is right.

@@ -9,7 +9,7 @@ mod left_behind;
 pub(super) mod members;
 mod writing;
 
-use std::future::{Future, ready};
+use std::future::Future;
 use std::pin::Pin;
 
 use left_behind::in_no_order;
@@ -86,7 +86,7 @@ impl Strategy {
 /// or the circumstances decide looks as if any member of the request did.
 const STRATEGIES: &[Strategy] = &[
     Strategy::new(1, |search, known| Box::pin(search.known_cause(known))),
-    Strategy::new(0, |search, _| Box::pin(ready(search.refused_value()))),
+    Strategy::new(1, |search, _| Box::pin(search.refused_value())),
     Strategy::new(0, |search, _| Box::pin(search.left_behind())),
     Strategy::new(1, |search, _| Box::pin(search.headers())).by_chance(),
     Strategy::new(1, |search, _| Box::pin(search.writing())).by_chance(),
