@@ -279,16 +279,24 @@ impl PairTrial {
             |fault: &Fault, defect: &NamedDefect| fault.member.is_some_and(|member| defect.names(member));
         let mut is_fixed = [false; 2];
         for (place, fault) in pair.faults.into_iter().enumerate() {
-            let replays = replays(&outcome, &pair.faults[1 - place..][..1], seed, stop).await?;
-            let is_fixed_whole = |numbers: &[usize]| {
-                numbers.iter().all(|number| matches!(replays[*number], ReplayOutcome::Fixed(_)))
-            };
+            let left = replays_of(&[pair.faults[1 - place]], &pair, seed).await?;
             // A defect without a cause may be of either fault.
             let is_of_any = |defect: &NamedDefect| pair.faults.iter().any(|fault| names(fault, defect));
-            let mut of_any = defects.iter().zip(&outcome.summary.defects);
-            is_fixed[place] = of_any.all(|(defect, own)| {
-                !is_of_any(defect) || names(fault, defect) == is_fixed_whole(&own.findings)
-            });
+            is_fixed[place] = true;
+            for (defect, own) in defects.iter().zip(&outcome.summary.defects) {
+                if !is_of_any(defect) {
+                    continue;
+                }
+                let mut is_whole = true;
+                for number in &own.findings {
+                    is_whole =
+                        matches!(replay(&outcome, *number, &left, stop).await, ReplayOutcome::Fixed(_));
+                    if !is_whole {
+                        break;
+                    }
+                }
+                is_fixed[place] &= names(fault, defect) == is_whole;
+            }
         }
         let is_named = pair.faults.map(|fault| defects.iter().any(|defect| names(fault, defect)));
         let mut trial = Self { pair, is_named, is_fixed, defects, is_hidden: false };
@@ -332,29 +340,29 @@ async fn is_hidden(
 ) -> Result<bool, String> {
     let settings = serve_with(&[fault], pair.specification, (seed, DEFAULT_CASES), false).await?;
     let alone = run::check(&settings, suite, stop, &mut Reporters(Vec::new())).await;
-    let with_both = replays(&alone, &pair.faults, seed, stop).await?;
-    let with_the_other = replays(&alone, &[other], seed, stop).await?;
-    let is_there = |replayed: &ReplayOutcome| matches!(replayed, ReplayOutcome::StillThere(_));
-    let mut each = with_both.iter().zip(&with_the_other);
-    Ok(!each.any(|(both, other)| is_there(both) && !is_there(other)))
+    let (both, without) =
+        (replays_of(&pair.faults, pair, seed).await?, replays_of(&[other], pair, seed).await?);
+    for number in 0..alone.summary.findings.len() {
+        let is_there = async |settings| {
+            matches!(replay(&alone, number, settings, stop).await, ReplayOutcome::StillThere(_))
+        };
+        if is_there(&both).await && !is_there(&without).await {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
-/// The replays of all findings of a run against a server with these faults.
-async fn replays(
-    outcome: &RunOutcome,
-    faults: &[&'static Fault],
-    seed: u64,
-    stop: &Stop,
-) -> Result<Vec<ReplayOutcome>, String> {
-    let specification = outcome.context.specification();
-    let settings = serve_with(faults, specification, (seed, 1), false).await?;
-    let mut replays = Vec::new();
-    for finding in &outcome.summary.findings {
-        let original = Original::of(finding, &outcome.summary, specification);
-        let (rule, group, context) = (finding.rule, &finding.group, &*outcome.context);
-        replays.push(run::replay(&settings, None, rule, group, &original, context, stop).await);
-    }
-    Ok(replays)
+/// The settings of replays against a server with these faults.
+async fn replays_of(faults: &[&'static Fault], pair: &FaultPair, seed: u64) -> Result<Settings, String> {
+    serve_with(faults, pair.specification, (seed, 1), false).await
+}
+
+/// The replay of a finding of a run.
+async fn replay(outcome: &RunOutcome, number: usize, settings: &Settings, stop: &Stop) -> ReplayOutcome {
+    let finding = &outcome.summary.findings[number];
+    let original = Original::of(finding, &outcome.summary, outcome.context.specification());
+    run::replay(settings, None, finding.rule, &finding.group, &original, &*outcome.context, stop).await
 }
 
 /// Serves a service with these faults, and makes the settings of a run against it.

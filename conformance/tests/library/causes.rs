@@ -18,9 +18,9 @@ const CAUSES: &[(&str, &str)] = &[
         "token-list-long-refused",
         "with 9 elements or more in tokenInfo.tokenList than with 8 elements or fewer",
     ),
-    ("absent-token-gets-0x", "requests with no token to pay in, and for none of "),
+    ("absent-token-gets-0x", "requests with no supported token to pay in, and for none of "),
     ("unsupported-token-served", "requests with exactly 1 unsupported token to pay in, and for none of "),
-    ("deployment-not-sponsored", "wrong with initCode"),
+    ("deployment-not-sponsored", "wrong with 1 byte or more in initCode, right with 0 bytes"),
     ("decision-favours-long-expiry", "right with expiryDuration 300"),
     ("paying-in-tokens-judged-by-letter-case", "(only the letter case differs)"),
     ("id-last-refused", "another order of members"),
@@ -41,7 +41,10 @@ const CAUSES: &[(&str, &str)] = &[
     ("expiry-duration-refused", "wrong with expiryDuration"),
     ("equal-fees-refused", "wrong with maxFeePerGas equal to maxPriorityFeePerGas"),
     ("equal-fees-refused-first", "wrong with maxFeePerGas equal to maxPriorityFeePerGas"),
-    ("quotes-none-of-long-lists", "listed tokens or more, and for none of "),
+    (
+        "quotes-none-of-long-lists",
+        "wrong with 9 elements or more in tokenInfo.tokenList, right with 8 elements",
+    ),
     ("token-list-of-one-refused", "requests with exactly 1 listed token, and for none of "),
     ("refused-sender-forbidden", "every request with sender "),
     (

@@ -19,8 +19,7 @@ fn two_faults_of_one_rule_are_two_defects() {
         // A status that every request with one value gets hides no other wrong answer.
         pair("refused-sender-forbidden", "zero-duration-fails"),
         pair("token-mode-throttled", "refused-sender-forbidden"),
-        // One of them is of a request that is not valid, or lacks a member that nearly all others have.
-        pair("call-data-too-large", "null-preferred-token-fails"),
+        // Few requests lack the member on which one depends.
         pair("decision-by-even-id", "decision-by-absent-calculate"),
         // A request that one makes an error shows nothing of the other, which is that an error is due.
         pair("token-with-another-digit-served", "nonce-above-2-64-refused"),

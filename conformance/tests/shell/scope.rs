@@ -58,7 +58,7 @@ fn fail_fast_ends_at_the_first_confirmed_violation() {
 fn fail_fast_names_the_cause_of_the_defect() {
     let server = Injected::fault("sponsored-call-string-when-deploying");
     let (out, _) = ends(1, alone(&[&server.url, "--fail-fast"]));
-    has(&flat(&out), &["cause wrong with initCode", "cut short: --fail-fast ends the run"]);
+    has(&flat(&out), &["cause wrong with 1 byte or more in initCode", "cut short: --fail-fast ends the run"]);
 }
 
 #[test]
