@@ -21,7 +21,7 @@ fn two_faults_of_one_rule_are_two_defects() {
         pair("token-mode-throttled", "refused-sender-forbidden"),
         // Few requests lack the member on which one depends.
         pair("decision-by-even-id", "decision-by-absent-calculate"),
-        // A request that one makes an error shows nothing of the other, which is that an error is due.
+        // The second one answers some requests with an error: of those, none shows that the first one fails to.
         pair("token-with-another-digit-served", "nonce-above-2-64-refused"),
     ];
     let trials = run_pairs(&pairs, 1, &Stop::default(), &|_| {}).expect("the servers start");

@@ -34,7 +34,7 @@ impl Narrowing {
     pub fn next_value(&mut self) -> Option<Value> {
         let next =
             if self.found { self.between() } else { self.candidates.pop_front().or_else(|| self.between()) };
-        // The answer to the last one showed nothing: neither would another one.
+        // The same value again: the answer to it did not show on which side it is, and would not now.
         let next = next.filter(|value| self.proposed.as_ref() != Some(value));
         self.proposed.clone_from(&next);
         next
@@ -71,8 +71,8 @@ impl Narrowing {
         self.difference
     }
 
-    /// The first half of what the failing list or text has more than the passing one, after the beginning, which is the passing one; none where no
-    /// element, or byte, is left between them, or they are no such values.
+    /// The beginning of the failing list or text, in length half-way to the passing one, which must be a beginning of it too. None where no length is
+    /// left between the two.
     fn between_lengths(&self) -> Option<Value> {
         match (self.difference.failing.as_ref()?, self.difference.passing.as_ref()?) {
             (Value::Array(failing), Value::Array(passing)) if failing.starts_with(passing) => {

@@ -66,7 +66,8 @@ fn json_text(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
             let body = String::from_utf8_lossy(&response.body);
             let body = shown(&Value::String(body.into_owned()));
             // Which value decides is for the cause to say, which is checked.
-            let beside = if view.refused_value.is_some() { ", while others were served" } else { "" };
+            let beside =
+                if view.refused_value.is_some() { ", while others were served in the run" } else { "" };
             let actual = format!("{cause} (HTTP {}{beside}, body {body})", response.status);
             report.broken("", "one JSON text", actual);
         }

@@ -85,8 +85,8 @@ fn gets_a_result(finding: &Finding) -> bool {
     finding.violation.pointer == "/result" && wrong.is_some_and(|wrong| Answer::of(wrong).result().is_some())
 }
 
-/// The requests that the rule of a finding judged, and whether each broke it. Where the rule judges those alone that must get an error, the
-/// others that got a result are the ones for which it held.
+/// The requests that the rule of a finding judged, and whether each broke it. Where the violation is a result in place of an error, other requests
+/// that got a result count as those that did not break it: a result was not wrong for them.
 fn compared_requests(finding: &Finding, session: &Session) -> BTreeMap<RequestPlace, bool> {
     let mut compared = judged_requests(finding, session);
     if gets_a_result(finding) {
