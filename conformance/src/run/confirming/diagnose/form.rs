@@ -51,8 +51,8 @@ impl Search<'_> {
         seen
     }
 
-    /// The value that only requests had which the target refused so, where a request that was served is not served with it: what always comes
-    /// with it may decide instead.
+    /// The value that the run found in refused requests only. None where a request that the target served is served with this value too: then
+    /// something else decides that the refused requests have in common.
     pub(super) async fn refused_value(&mut self) -> Option<Diagnosis> {
         let wrong = self.finding.violation.member;
         let (name, value) = self.finding.exchanges.get(wrong)?.refused_value.as_deref()?.member.as_ref()?;

@@ -376,8 +376,7 @@ impl Search<'_> {
         Some(Diagnosis { cause: Cause::Members(members), contrast: Some(contrast), ..found })
     }
 
-    /// What of the only difference decides: the values, how long they are, or how much. None where a list as a whole decides, or a request could
-    /// not be sent.
+    /// What of the only difference decides: the values, how long they are, or how much. None where a list as a whole decides.
     async fn respect(&mut self, subject: Subject, failing: &Value, member: &Difference) -> Option<Respect> {
         if member.element().is_some() {
             return self.respect_of_lists(subject, failing, member).await;
@@ -389,16 +388,16 @@ impl Search<'_> {
             return Some(Respect::Value);
         };
         let (respect, others) = match (wrong, right) {
+            _ if member.kind() == DifferenceKind::Number => (Respect::Amount, further_amounts(wrong, right)),
             (Value::String(wrong), Value::String(right))
                 if wrong.is_ascii() && wrong.starts_with(&**right) =>
             {
                 (Respect::Length, of_the_lengths(wrong, right))
             }
-            _ if member.kind() == DifferenceKind::Number => (Respect::Amount, further_amounts(wrong, right)),
             _ => return Some(Respect::Value),
         };
         for (is_wrong, other) in others {
-            if self.is_broken_with(subject, failing, member, &other).await? != is_wrong {
+            if self.is_wrong_with(subject, failing, member, &other).await != Some(is_wrong) {
                 return Some(Respect::Value);
             }
         }
@@ -432,13 +431,13 @@ impl Search<'_> {
         };
         let (mut longer_alike, mut shorter_alike) = (0, true);
         for other in unused.into_iter().take(TRIED) {
-            let is_broken =
-                self.is_broken_with(subject, failing, member, &exchanged(longer, place, other)).await?;
-            longer_alike += usize::from(is_broken == failing_is_longer);
+            let is_wrong =
+                self.is_wrong_with(subject, failing, member, &exchanged(longer, place, other)).await;
+            longer_alike += usize::from(is_wrong == Some(failing_is_longer));
             if !shorter.is_empty() {
-                let is_broken =
-                    self.is_broken_with(subject, failing, member, &exchanged(shorter, 0, other)).await?;
-                shorter_alike &= is_broken != failing_is_longer;
+                let is_wrong =
+                    self.is_wrong_with(subject, failing, member, &exchanged(shorter, 0, other)).await;
+                shorter_alike &= is_wrong == Some(!failing_is_longer);
             }
         }
         // One other element may be right, or wrong, for a reason of its own.
@@ -448,8 +447,9 @@ impl Search<'_> {
         shorter_alike.then_some(Respect::Length)
     }
 
-    /// Whether the rule is broken with another value of a member, whatever the budget allows. None where that could not be sent.
-    async fn is_broken_with(
+    /// Whether the rule is broken or holds with another value of a member, whatever the budget allows. None where it is neither, or the request
+    /// could not be sent.
+    async fn is_wrong_with(
         &mut self,
         subject: Subject,
         failing: &Value,
@@ -458,7 +458,11 @@ impl Search<'_> {
     ) -> Option<bool> {
         let value = member.with(failing, Some(value))?;
         let group = subject.with(&self.finding.group, value, self.resender.context)?;
-        Some(self.send_freely(&group).await?.1.broken().is_some())
+        match self.send_freely(&group).await?.1 {
+            Outcome::Broken(_) => Some(true),
+            Outcome::Held => Some(false),
+            Outcome::BrokenElsewhere(_) | Outcome::NotJudged => None,
+        }
     }
 
     /// The other member with the amount that the only difference has in the failing request, where another amount in both breaks the rule too: that
@@ -552,8 +556,8 @@ impl Search<'_> {
     }
 }
 
-/// Texts that are as long as a failing one and as its beginning, which is right, with other last letters, and one that is longer; each with whether it
-/// is wrong where the length decides.
+/// Texts as long as the failing one with other last letters, a longer one, and texts as long as the passing one with other last letters; each with
+/// whether it is wrong where the length decides.
 fn of_the_lengths(wrong: &str, right: &str) -> Vec<(bool, Value)> {
     let with_end = |text: &str, end: &str| {
         let kept = text.len().saturating_sub(end.len()).max("0x".len()).min(text.len());
@@ -568,7 +572,7 @@ fn of_the_lengths(wrong: &str, right: &str) -> Vec<(bool, Value)> {
     ]
 }
 
-/// Amounts further from the passing one than the failing one, and the other way round; each with whether it is wrong where the amount decides.
+/// Amounts beyond the failing one, and amounts beyond the passing one on the other side; each with whether it is wrong where the amount decides.
 fn further_amounts(wrong: &Value, right: &Value) -> Vec<(bool, Value)> {
     let (Some(most), Some(least)) = (amount(wrong), amount(right)) else { return Vec::new() };
     let mut sides = [(true, most, wrong), (false, least, right)];
