@@ -2,7 +2,8 @@
 // clients against servers that are broken on purpose, which they must notice. Installs the packages that are missing, and prints a table
 // of everything at the end.
 //
-// `node all.mjs [--server PATH] [--conformance PATH]`. Exit codes as in lib/script.mjs.
+// `node all.mjs [--server PATH] [--conformance PATH] [--loadtest PATH]`; without the last, the script that loads services is skipped.
+// Exit codes as in lib/script.mjs.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -10,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { allArguments } from "./lib/server.mjs";
+import { allArguments, setting } from "./lib/server.mjs";
 import { printRows } from "./lib/table.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -39,6 +40,7 @@ const SCRIPTS = {
   "foreign/faults.mjs": [],
   "foreign/run.mjs": [],
 };
+const LOAD = "foreign/load.mjs";
 
 const failed = 1;
 const couldNotTest = 3;
@@ -60,6 +62,8 @@ function run(script, args, options) {
 }
 
 const rows = [];
+if (setting("--loadtest", "PAYMASTER_LOADTEST")) SCRIPTS[LOAD] = [];
+else rows.push({ cells: [LOAD, ""], state: "skipped", note: "give --loadtest PATH" });
 try {
   const env = { ...process.env, PAYMASTER_INTEROP_SUMMARY: summary };
   for (const script of Object.keys(SCRIPTS)) {

@@ -149,7 +149,7 @@ static TOY: Specification = Specification {
     plain_bases: &[Base::accepted(Kind::new(&TOTAL))],
     read_profile: |_| Ok(Arc::new(Nothing)),
     template: "",
-    survey: |_| Box::new(Nothing),
+    survey: |_, _| Box::new(Nothing),
     profile_parts: &[],
     page: Page {
         introduction: "# The toy specification\n\n",

@@ -2,6 +2,7 @@
 // how much longer the mock takes: ratios of one run.
 //
 // `node load.mjs --loadtest PATH [--server PATH] [--write]`; `--write` writes the table into docs/load-testing.md.
+// Exit codes as in ../lib/script.mjs.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -10,6 +11,7 @@ import { startChain } from "../lib/anvil.mjs";
 import { reportOf } from "../lib/report.mjs";
 import { guarded } from "../lib/script.mjs";
 import { has, setting, startServer } from "../lib/server.mjs";
+import { Table } from "../lib/table.mjs";
 import { startMock } from "./start.mjs";
 
 const PAGE = new URL("../../docs/load-testing.md", import.meta.url);
@@ -22,29 +24,38 @@ const ARGS = ["--spec", "erc-7677", "--users", "4", "--duration", "10s", ...LABE
 await guarded(async () => {
   const binary = setting("--loadtest", "PAYMASTER_LOADTEST");
   if (!binary) throw new Error("give --loadtest PATH");
+  const table = new Table("Services of ERC-7677 under load");
   const chain = await startChain();
   const services = [];
   try {
     services.push(await startMock(chain, true), await startServer());
     const profile = `[service]\nentry-points = ["${VERSION}"]\nchain-id = ${chain.id}\n`;
-    const ratios = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const [mock, own] = [await load(binary, services[0].url, profile), await load(binary, services[1].url, profile)];
-      ratios.push(mock.map((latency, at) => latency / own[at]));
-    }
-    const rows = LABELS.flatMap((label) => ["p50", "p95"].map((percentile) => `${label}, ${percentile}`));
-    const cells = rows.map((row, at) => {
-      const sorted = ratios.map((round) => round[at]).sort((one, other) => one - other);
-      return `| ${row} | ${sorted[Math.floor(ROUNDS / 2)].toFixed(1)} | ${sorted[0].toFixed(1)} to ${sorted.at(-1).toFixed(1)} |`;
+    await table.check(["@pimlico/mock-paymaster 0.0.7 and the reference server, under load", VERSION], async () => {
+      const text = await compared(binary, services, profile);
+      console.log(text);
+      if (has("--write")) writeFileSync(PAGE, readFileSync(PAGE, "utf8").replace(PLACE, `$1${text}$2`));
     });
-    const head = `| latency, EntryPoint ${VERSION} | mock, of the reference server's | in ${ROUNDS} rounds |\n|---|---|---|\n`;
-    const text = `${head}${cells.join("\n")}\n`;
-    console.log(text);
-    if (has("--write")) writeFileSync(PAGE, readFileSync(PAGE, "utf8").replace(PLACE, `$1${text}$2`));
   } finally {
     for (const service of [...services, chain]) await service.stop();
   }
+  table.finish();
 });
+
+/** A table of how much longer the first service takes than the second. */
+async function compared(binary, services, profile) {
+  const ratios = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const [mock, own] = [await load(binary, services[0].url, profile), await load(binary, services[1].url, profile)];
+    ratios.push(mock.map((latency, at) => latency / own[at]));
+  }
+  const rows = LABELS.flatMap((label) => ["p50", "p95"].map((percentile) => `${label}, ${percentile}`));
+  const cells = rows.map((row, at) => {
+    const sorted = ratios.map((round) => round[at]).sort((one, other) => one - other);
+    return `| ${row} | ${sorted[Math.floor(ROUNDS / 2)].toFixed(1)} | ${sorted[0].toFixed(1)} to ${sorted.at(-1).toFixed(1)} |`;
+  });
+  const head = `| latency, EntryPoint ${VERSION} | mock, of the reference server's | in ${ROUNDS} rounds |\n|---|---|---|\n`;
+  return `${head}${cells.join("\n")}\n`;
+}
 
 /** The latencies of each scenario, where every answer was right. */
 async function load(binary, url, profile) {

@@ -15,7 +15,7 @@ use crate::knowledge::Knowledge;
 use crate::load::LoadTest;
 use crate::message::{Call, Called};
 use crate::rules::{Observer, RowCheck, Rule};
-use crate::spending::Wei;
+use crate::spending::{SpendingLimits, Wei};
 
 /// Names, as people read them, and values.
 pub type DecidingValues<'a> = Vec<(&'static str, Cow<'a, str>)>;
@@ -50,8 +50,8 @@ pub struct Specification {
     pub read_profile: fn(&str) -> Result<Arc<dyn Knowledge>, ProfileError>,
     /// The tables of its profile with every key in a comment, to fill in. Lines with an example begin with `#:`.
     pub template: &'static str,
-    /// Asks a target what a first profile can state. The requests depend on a seed.
-    pub survey: fn(u64) -> Box<dyn Survey>,
+    /// Asks a target what a first profile can state, within these limits. The requests depend on a seed.
+    pub survey: fn(u64, SpendingLimits) -> Box<dyn Survey>,
     /// Parts of a whole profile. A lawful server is accused with none of them.
     pub profile_parts: &'static [ProfilePart],
     /// What its page says beside sections, tables, clauses and readings.
@@ -295,7 +295,7 @@ pub(crate) static SAMPLE: Specification = Specification {
     plain_bases: &[],
     read_profile: |_| Err(ProfileError { at: None, message: String::new() }),
     template: "",
-    survey: |_| unimplemented!("the tests know no target"),
+    survey: |_, _| unimplemented!("the tests know no target"),
     profile_parts: &[],
     page: Page { introduction: "", required: |_, _| String::new(), ordinary_sizes: Vec::new },
     restore: |_| Err(serde::de::Error::custom("the tests know no target")),

@@ -7,7 +7,7 @@ use alloy_primitives::{Address, Bytes, FixedBytes, U256, address, hex};
 use alloy_sol_types::{SolCall, SolValue, sol};
 
 use crate::operation::EntryPointVersion::{self, V06, V07, V08};
-use crate::spelling::checksummed;
+use crate::spelling::{checksummed, in_mixed_case};
 
 sol! {
     /// One call of an account to another contract.
@@ -241,6 +241,15 @@ impl Encoded {
     /// `0x` and hex digits, with the addresses in the letter case of EIP-55.
     pub fn checksummed(&self) -> String {
         checksummed(&self.bytes, &self.addresses)
+    }
+
+    /// The data as clients write them: most in lower case, some with the checksums of EIP-55 in the addresses, a few in mixed letter case.
+    pub fn spelled(&self, draw: &mut dyn FnMut(u64) -> u64) -> String {
+        match draw(10) {
+            0 => in_mixed_case(&self.checksummed(), draw),
+            1..=3 => self.checksummed(),
+            _ => self.lower_case(),
+        }
     }
 }
 
@@ -734,6 +743,12 @@ mod tests {
             let text = encoded.checksummed();
             assert_eq!(hex::decode(&text).unwrap(), encoded.bytes);
             assert!(text.starts_with(&account.factory.to_checksum(None)));
+            let spelled: BTreeSet<String> = (0..40).map(|seed| encoded.spelled(&mut numbers(seed))).collect();
+            assert!(
+                spelled.len() > 2
+                    && spelled.is_superset(&BTreeSet::from([text.clone(), encoded.lower_case()]))
+            );
+            assert!(spelled.iter().all(|text| hex::decode(text).unwrap() == encoded.bytes));
             for address in encoded.addresses {
                 assert!(text.contains(&address.to_checksum(None)[2..]), "{}: {address}", account.name);
             }

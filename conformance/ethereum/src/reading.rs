@@ -19,8 +19,6 @@ pub enum CallOutcome {
     Returned(Vec<u8>),
     /// The call reverted with this.
     Reverted(Vec<u8>),
-    /// The call took more gas than it had.
-    OutOfGas,
 }
 
 /// Why the outcome of an `eth_call` is unknown.
@@ -48,9 +46,12 @@ impl CallOutcome {
             .filter_map(Value::as_str)
             .find_map(|text| bytes_of(text.strip_prefix("Reverted ").unwrap_or(text)));
         match (data, error["message"].as_str()) {
+            // How much gas a call may have is a setting of the node, so this shows nothing of the contract.
+            (data, Some(message)) if is_out_of_gas(message) && data.as_ref().is_none_or(Vec::is_empty) => {
+                Err(NodeError(format!("the node gave the call too little gas: {}", beginning(message))))
+            }
             (Some(data), _) => Ok(Self::Reverted(data)),
             (None, Some(message)) if message.contains("revert") => Ok(Self::Reverted(Vec::new())),
-            (None, Some(message)) if is_out_of_gas(message) => Ok(Self::OutOfGas),
             (None, Some(message)) => Err(NodeError(format!("the node says: {}", beginning(message)))),
             (None, None) => Err(unclear("the node's answer has neither result nor error")),
         }
@@ -114,7 +115,7 @@ pub fn read_simulation(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> 
 pub fn read_hash(called: &CallOutcome) -> Option<B256> {
     match called {
         CallOutcome::Returned(data) => getUserOpHashCall::abi_decode_returns(data).ok(),
-        CallOutcome::Reverted(_) | CallOutcome::OutOfGas => None,
+        CallOutcome::Reverted(_) => None,
     }
 }
 
@@ -139,7 +140,6 @@ pub enum PaymasterValidation {
 pub fn read_validation(called: &CallOutcome) -> PaymasterValidation {
     let data = match called {
         CallOutcome::Reverted(data) => return PaymasterValidation::Reverted(revert(data)),
-        CallOutcome::OutOfGas => return PaymasterValidation::Reverted("out of gas".to_owned()),
         CallOutcome::Returned(data) if data.is_empty() => return PaymasterValidation::NotDeployed,
         CallOutcome::Returned(data) => data,
     };
@@ -260,15 +260,27 @@ mod tests {
 
     #[test]
     fn an_answer_of_a_node_that_ran_out_of_gas_is_no_revert() {
-        let read = |error: &str| CallOutcome::read(format!(r#"{{"error":{error}}}"#).as_bytes()).ok();
+        let read = |error: &str| {
+            let outcome = CallOutcome::read(format!(r#"{{"error":{error}}}"#).as_bytes());
+            outcome.map_err(|cause| cause.to_string())
+        };
         for message in
             ["out of gas", "EVM error OutOfGas", "Out of gas: gas required exceeds allowance: 50000"]
         {
-            let error = format!(r#"{{"code":-32003,"message":"{message}"}}"#);
-            assert_eq!(read(&error), Some(CallOutcome::OutOfGas), "{message}");
+            for data in ["", r#","data":"0x""#] {
+                let error = format!(r#"{{"code":-32003,"message":"{message}"{data}}}"#);
+                let expected = format!("the node gave the call too little gas: {message}");
+                assert_eq!(read(&error), Err(expected));
+            }
         }
-        assert_eq!(read(r#"{"message":"execution reverted"}"#), Some(CallOutcome::Reverted(Vec::new())));
-        assert_eq!(read(r#"{"message":"missing trie node"}"#), None, "a pruned node shows nothing");
+        let with_data = r#"{"message":"execution reverted: out of gas","data":"0x01"}"#;
+        assert_eq!(
+            read(with_data),
+            Ok(CallOutcome::Reverted(vec![1])),
+            "a contract may revert for this reason"
+        );
+        assert_eq!(read(r#"{"message":"execution reverted"}"#), Ok(CallOutcome::Reverted(Vec::new())));
+        assert!(read(r#"{"message":"missing trie node"}"#).is_err(), "a pruned node shows nothing");
     }
 
     #[test]

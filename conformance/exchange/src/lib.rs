@@ -133,20 +133,6 @@ impl HeaderSet {
         Self { name, lines: Cow::Borrowed(lines), in_title_case: false, spaces_json: false }
     }
 
-    /// The same, with the names in title case.
-    #[must_use]
-    pub const fn in_title_case(mut self) -> Self {
-        self.in_title_case = true;
-        self
-    }
-
-    /// The same, with spaces in its JSON.
-    #[must_use]
-    pub const fn with_spaces(mut self) -> Self {
-        self.spaces_json = true;
-        self
-    }
-
     /// Whether its connection has no further request: the client closes it, writes names in another way than others, or sends in chunks.
     pub fn ends_connection(&self) -> bool {
         let ends = |line: &HeaderLine| line.0 == "transfer-encoding" || *line == ("connection", "close");

@@ -40,7 +40,11 @@ pub async fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) 
         Served::These(served) => served,
         Served::Undecided(answer) => {
             let (answer, names) = (escape_controls(&answer), specifications::names());
-            return Err(format!("the target does not answer any method, {TIMES} times in a row, otherwise than one that does not exist ({answer:?}): name the specification that it serves with --spec ({names})").into());
+            return Err(format!(
+                "every call got the same answer, that of a method that cannot exist included: {answer:?}. Check the key, in the URL or in \
+                 a --header. If it is right, name the specification that the target serves with --spec ({names})"
+            )
+            .into());
         }
         // What the target answers instead is for the run to say.
         Served::Nothing => return Ok(setup),
@@ -90,8 +94,13 @@ enum Served {
 
 /// What a target serves, and how many requests showed it. `rate` is the limit of the user, in requests a second.
 async fn served(transport: &Transport, rate: Option<f64>) -> (Served, usize) {
-    let mut asker =
-        Asker { connection: PooledConnection::default(), transport, rate, waits: Retries::BEFORE_LOAD };
+    let mut asker = Asker {
+        connection: PooledConnection::default(),
+        transport,
+        rate,
+        waits: Retries::BEFORE_LOAD,
+        is_refused: true,
+    };
     let (mut unknown, mut asked) = (Vec::new(), Vec::new());
     for round in 0..TIMES {
         let none = request(DEFAULT_SPECIFICATION, NO_METHOD, round);
@@ -105,7 +114,11 @@ async fn served(transport: &Transport, rate: Option<f64>) -> (Served, usize) {
             break;
         }
     }
-    (decide(&unknown, &asked), unknown.len() + asked.len())
+    let served = match decide(&unknown, &asked) {
+        Served::Undecided(_) if asker.is_refused => Served::Nothing,
+        served => served,
+    };
+    (served, unknown.len() + asked.len())
 }
 
 /// A call of a method with the params of a specification, another one in each round: a target may refuse, or answer from a cache, what it saw.
@@ -126,6 +139,8 @@ struct Asker<'a> {
     rate: Option<f64>,
     /// A service that starts asks to wait: for some seconds in all, it gets the time.
     waits: Retries,
+    /// Whether every answer has a status by which who asks is refused, whatever is asked.
+    is_refused: bool,
 }
 
 impl Asker<'_> {
@@ -135,10 +150,16 @@ impl Asker<'_> {
                 tokio::time::sleep(Duration::from_secs_f64(rate.recip())).await;
             }
             let exchange = self.connection.exchange(self.transport, Bytes::from(request.to_string())).await;
-            match exchange.outcome.as_ref().map(|response| self.waits.decide(response, SystemTime::now)) {
-                Ok(ThrottleDecision::Wait(pause)) => tokio::time::sleep(pause).await,
-                _ => return Reply::of(&exchange, request["method"].as_str().unwrap_or_default()),
+            let response = exchange.outcome.as_ref();
+            if let Ok(ThrottleDecision::Wait(pause)) =
+                response.map(|response| self.waits.decide(response, SystemTime::now))
+            {
+                tokio::time::sleep(pause).await;
+                continue;
             }
+            let is_refused = |status| matches!(status, 401 | 402 | 403 | 429);
+            self.is_refused &= response.is_ok_and(|response| is_refused(response.status));
+            return Reply::of(&exchange, request["method"].as_str().unwrap_or_default());
         }
     }
 }

@@ -256,6 +256,11 @@ mod tests {
             ] {
                 assert!(text.contains(part), "{name}: {part}");
             }
+            if name == "terminal" {
+                let place = |part: &str| text.find(part).unwrap();
+                let others = [EMBEDDED_WARNING, "certificates were not verified"];
+                assert!(others.iter().all(|other| place("the commonest refusal") < place(other)), "{text}");
+            }
         }
         sample.place.embedded = false;
         for format in FORMATS {

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use paymaster_client::redact::{REDACTED, Redactor};
+use paymaster_client::stop::Reason;
 use paymaster_engine::cases::Member;
 use paymaster_engine::diagnosis::sentence;
 use paymaster_engine::diagnosis::{
@@ -89,6 +90,8 @@ impl Report {
                 profile: place.profile.as_ref().map(|profile| text(&profile.shown)),
                 took: summary.took,
                 is_refused: summary.refusal.is_some(),
+                asks_for_key: summary.refusal.as_ref().is_some_and(words::asks_for_key),
+                is_interrupted: summary.cut_short.as_ref() == Some(&Reason::Interrupted.to_string()),
                 contradicted: summary.contradictions.iter().map(|one| text(&one.line)).collect(),
                 exports: curl::needs(place),
                 own_headers: maker.own_headers(),

@@ -71,6 +71,10 @@ pub(crate) struct Details {
     pub(crate) took: Duration,
     /// Whether the target refused every ordinary request of a kind of call with the same message.
     pub(crate) is_refused: bool,
+    /// Whether that message says that a key is missing or wrong.
+    pub(crate) asks_for_key: bool,
+    /// Whether the user interrupted the run.
+    pub(crate) is_interrupted: bool,
     /// Lines of the profile that the target contradicts, as `tokens.supported[1]`.
     pub(crate) contradicted: Vec<String>,
     pub(crate) contradictions: Vec<Vec<Text>>,

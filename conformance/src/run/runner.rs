@@ -92,7 +92,7 @@ pub async fn check(
     }
     let denied = session.tally.denied().map(Reason::GaveUp);
     listener.event(&Event::Confirming);
-    let confirming = confirm::findings(&sender, suite, &session, settings);
+    let confirming = confirm::findings(&sender, suite, &session, settings, forecast.ends());
     let findings = listener.hear(confirming).await;
     listener.hear_the_rest();
     for finding in &findings {

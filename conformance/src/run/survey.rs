@@ -29,11 +29,12 @@ pub struct Surveyed {
 pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Surveyed {
     let ends = Instant::now() + settings.args.time_limit();
     let pace = Pace::new(settings.args.rate, settings.args.max_requests, ends).after(settings.asked);
-    let sponsorships = Sponsorships::new(settings.profile.specification(), limits_of(settings));
+    let limits = limits_of(settings);
+    let sponsorships = Sponsorships::new(settings.profile.specification(), limits);
     let (sender, mut notices) =
         Sender::new(settings.transport.clone(), stop.clone(), pace, settings.args.jobs(), sponsorships);
     let limit = stop.trigger_after(settings.args.time_limit());
-    let mut survey = (settings.profile.specification().survey)(settings.seed());
+    let mut survey = (settings.profile.specification().survey)(settings.seed(), limits);
     let mut answers = Vec::new();
     while let Some(round) = survey.next_round(&answers) {
         let Some(came) = sender.deliver_round(round).await else { break };

@@ -67,7 +67,7 @@ impl Progress {
         self.done += 1;
         self.judged += delivered.as_ref().map_or(0, Vec::len);
         self.took += delivered.iter().flatten().map(|exchange| exchange.took).sum::<Duration>();
-        self.last.note(group, delivered.as_ref().is_ok_and(|exchanges| exchanges.iter().all(is_answered)));
+        self.last.note(group, delivered.as_deref().unwrap_or_default());
     }
 }
 
@@ -124,26 +124,31 @@ const ALONE: Duration = Duration::from_secs(10);
 /// How often a group is sent again whose answers state a limit: the last time after a pause, so that it is not the limit that is judged.
 const SENT_FOR_A_LIMIT: usize = 3;
 
-/// The groups of two requests. Where the target stops answering, one of them may have ended it: it may answer such a request before it ends.
+/// Two requests, by their groups and their places in them. Where the target stops answering, one of them may have ended it: it may answer
+/// such a request before it ends.
 #[derive(Debug, Default)]
 pub(crate) struct LastRequests {
-    answered: Option<Arc<Group>>,
-    unanswered: Option<Arc<Group>>,
+    answered: Option<(Arc<Group>, usize)>,
+    unanswered: Option<(Arc<Group>, usize)>,
 }
 
 impl LastRequests {
-    fn note(&mut self, group: &Arc<Group>, is_answered: bool) {
-        if is_answered {
-            *self = Self { answered: Some(Arc::clone(group)), unanswered: None };
-        } else {
-            self.unanswered.get_or_insert_with(|| Arc::clone(group));
+    /// Takes the answers to a group; none where it could not be sent.
+    fn note(&mut self, group: &Arc<Group>, exchanges: &[Exchange]) {
+        let first_unanswered = exchanges.iter().position(|exchange| !is_answered(exchange));
+        let answered = first_unanswered.unwrap_or(exchanges.len());
+        if let Some(last) = answered.checked_sub(1) {
+            *self = Self { answered: Some((Arc::clone(group), last)), unanswered: None };
+        }
+        if answered < group.members.len() {
+            self.unanswered.get_or_insert_with(|| (Arc::clone(group), answered));
         }
     }
 
     /// Both in a line; none where every request so far was answered, or none was.
     pub(crate) fn in_words(&self) -> Option<String> {
-        let described = |group: &Group| {
-            let label = group.members.last().map_or("", |member| &*member.label);
+        let described = |(group, place): &(Arc<Group>, usize)| {
+            let label = group.members.get(*place).map_or("", |member| &*member.label);
             let label = if label.is_empty() { group.relation.about } else { label };
             format!("{} ({label})", group.relation.id)
         };

@@ -12,12 +12,13 @@ pub use trial::{Deviation, ProfilePart, ProfileParts, Trial, deviations_on_chain
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
 
 use crate::run::{self, Chain, PlanCache, ReplayOutcome, Reporters, RunOutcome, Suite};
 use crate::selftest::matrix::named_defects;
@@ -31,6 +32,13 @@ use paymaster_settings::{Settings, embedded::profile_of};
 
 /// Some faults delay answers: while their trials wait, other threads use the core.
 const THREADS_PER_CORE: usize = 4;
+
+/// The trials that may run at a time, of all selftests of the process: in the tests of this crate, several are made at once, and many trials wait.
+static RUNNING: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2 * trials_at_a_time()));
+
+fn trials_at_a_time() -> usize {
+    THREADS_PER_CORE * thread::available_parallelism().map_or(1, NonZero::get)
+}
 
 /// How many calls of each pair the runs of a selftest send.
 #[derive(Clone, Copy, Debug)]
@@ -158,6 +166,7 @@ fn on_every_core<T: Send>(
             if taken >= count || stop.reason().is_some() {
                 return Ok(());
             }
+            let _running = runtime.block_on(RUNNING.acquire()).map_err(|cause| cause.to_string())?;
             let result = work(&runtime, taken)?;
             if stop.reason().is_some() {
                 return Ok(());
@@ -166,9 +175,8 @@ fn on_every_core<T: Send>(
             done.lock().insert(taken, result);
         }
     };
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..cores * THREADS_PER_CORE).map(|_| scope.spawn(one_thread)).collect();
+        let threads: Vec<_> = (0..trials_at_a_time()).map(|_| scope.spawn(one_thread)).collect();
         let failed = |_| Err("a thread of the selftest failed".to_owned());
         threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(failed))
     })?;

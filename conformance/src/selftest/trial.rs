@@ -150,7 +150,7 @@ pub struct Trial {
 
 /// The timeout of an exchange: long for a loopback server, short for a fault that delays answers.
 const TIMEOUT: Duration = Duration::from_secs(5);
-const TIME_LIMIT: Duration = Duration::from_mins(2);
+const TIME_LIMIT: Duration = Duration::from_mins(10);
 const JOBS: usize = 32;
 /// How long a connection is idle in the trials about that: longer than their servers wait.
 const IDLE: Duration = Duration::from_millis(300);

@@ -220,6 +220,7 @@ const SHAPES = [
   { colorScheme: "dark", size: "wide", viewport: WIDE },
   { colorScheme: "light", size: "narrow", viewport: NARROW },
   { colorScheme: "dark", size: "narrow", viewport: NARROW },
+  { colorScheme: "light", size: "420", viewport: { width: 420, height: 900 } },
 ];
 
 // Two at a time: each page is drawn by a process of its own.
@@ -282,16 +283,26 @@ test("a page of two defects and three warnings is short, and its titles have two
   }
 });
 
-test("the matrix can be brought down to where the implementations differ", async () => {
+test("the matrix shows where the implementations differ, and everything on a click or without scripts", async () => {
   const page = await open(pages.matrix);
   const rows = page.locator(".matrix .row");
   const differing = await page.locator(".matrix .row.differs").count();
   assert.ok(differing > 3 && differing < await rows.count());
+  const shown = page.locator(".matrix .row:visible");
+  assert.equal(await shown.count(), differing);
   await page.locator("#differences").click();
-  assert.equal(await page.locator(".matrix .row:visible").count(), differing);
+  assert.equal(await shown.count(), await rows.count());
   await page.locator("#differences").click();
-  assert.equal(await page.locator(".matrix .row:visible").count(), await rows.count());
+  assert.equal(await shown.count(), differing);
+  const alike = await page.locator(".matrix .row:not(.differs)").first().getAttribute("id");
   await page.done();
+  const linked = await open(`${pages.matrix}#${alike}`);
+  assert.ok(await linked.locator(`[id="${alike}"]`).isVisible());
+  await linked.done();
+  const plain = await open(pages.matrix, { javaScriptEnabled: false });
+  assert.equal(await plain.locator(".matrix .row:visible").count(), await plain.locator(".matrix .row").count());
+  assert.match(await plain.locator('[id="answer.id"] th').innerText(), /An answer has the/);
+  await plain.done();
 });
 
 test("a browser's tools read the HAR: it answers in the target's place", async () => {

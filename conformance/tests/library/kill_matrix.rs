@@ -51,6 +51,22 @@ fn every_form_of_these_clauses_is_exercised() {
     holds(&deviations, ProfilePart::whole, CASES);
 }
 
+/// Each of these faults shows in the headers of one client or two: without their rows in the table of clients, no rule catches it.
+#[test]
+fn a_fault_that_the_headers_of_a_client_show_is_caught() {
+    const NAMES: &str = "traceparent-refused two-forwarded-addresses-refused other-languages-refused zstd-that-is-none \
+        chunked-refused origin-of-extension-fails";
+    let names: BTreeSet<&str> = NAMES.split(' ').collect();
+    let mut deviations = every_deviation();
+    // They are of HTTP: one specification is enough.
+    deviations.retain(|deviation| {
+        let is_of_default = deviation.specification() == DEFAULT_SPECIFICATION;
+        is_of_default && deviation.fault().is_some() && names.contains(deviation.name())
+    });
+    assert_eq!(deviations.iter().map(Deviation::name).collect::<BTreeSet<_>>(), names);
+    holds(&deviations, ProfilePart::whole, CASES);
+}
+
 /// Every variant of a specification, and those of HTTP and JSON-RPC with the default one alone. `selftest --sparse-profiles`, which CI runs
 /// too, tries all of them with each, and with profiles that leave most out.
 fn variants() -> Vec<Deviation> {

@@ -35,6 +35,23 @@ fn wrong_usage_is_2_and_says_what_is_wrong() {
     }
 }
 
+#[test]
+fn a_profile_of_erc_7677_with_a_wrong_value_is_2_and_says_what_to_write() {
+    let folder = tempdir().unwrap();
+    for (profile, said) in [
+        ("[service]\ncontext = \"policy\"\n", "service.context is no object: write a table, such as "),
+        ("[contract]\nsigner = \"0x12\"\n", "contract.signer is no address: write 0x and 40 hex digits"),
+        (
+            "[service]\nentry-points = [\"0.7\", \"0x12\"]\n",
+            "service.entry-points[1] is no version of EntryPoint: write 0.6, 0.7, 0.8 or 0.9",
+        ),
+    ] {
+        fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+        let (out, err) = ends(2, run(&folder, &["http://127.0.0.1:1/", "--spec", "erc-7677"]));
+        assert!(err.contains(&format!("paymaster.toml: {said}")) && out.is_empty(), "{out}{err}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_without_end_is_2() {

@@ -80,6 +80,24 @@ fn a_value_that_is_not_utf_8_is_2_and_not_shown() {
     }
 }
 
+/// A file of a run against the embedded server is replayed against such a server, which is no service of the user.
+#[test]
+fn a_replay_against_the_embedded_server_says_so() {
+    let folder = tempdir().unwrap();
+    let rule = "sponsored-result.callGasLimit";
+    let wrong = Server::with_gas_in_words();
+    ends(1, run(&folder, &[&wrong.url(), "--cases", "4", "--rule", rule]));
+    let mut file = json_of(&folder, format!("paymaster-replays/{rule}-1.json"));
+    file["target"] = "embedded".into();
+    fs::write(folder.path().join("embedded.json"), file.to_string()).unwrap();
+    let (out, _) = ends(0, run(&folder, &["replay", "embedded.json"]));
+    assert!(out.starts_with(&format!("warning: {EMBEDDED_WARNING}\nFIXED  {rule}")), "{out}");
+    // A URL on the command line names another target.
+    let sound = Server::sound();
+    let (out, _) = ends(0, run(&folder, &["replay", "embedded.json", &sound.url()]));
+    assert!(!out.contains(EMBEDDED_WARNING), "{out}");
+}
+
 #[test]
 fn the_embedded_server_is_the_target_only_where_nothing_names_one_and_every_report_says_so() {
     let folder = tempdir().unwrap();

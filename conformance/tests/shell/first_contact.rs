@@ -35,6 +35,26 @@ fn what_the_target_shows_becomes_a_profile_that_accuses_nobody() {
 }
 
 #[test]
+fn a_first_profile_of_erc_7677_has_the_entry_points_and_the_chain_that_were_found() {
+    let folder = tempdir().unwrap();
+    let (out, _) = ends(0, run(&folder, &["init", &Server::sound().url(), "--spec", "erc-7677"]));
+    has(&out, &["stub-0.7: ", "data-0.9: ", "EntryPoint 0.6, 0.7, 0.8, 0.9", "wrote paymaster.toml"]);
+    let text = text_of(&folder, "paymaster.toml");
+    has(
+        &text,
+        &[
+            "\nspec = \"erc-7677\"\n",
+            "# found: these got results.\nentry-points = [\"0.6\", \"0.7\", \"0.8\", \"0.9\"]\n",
+            "# found: the chain that the target serves.\nchain-id = 31337\n",
+            "#: context = { policyId = \"...\" }",
+            "#: accepts = \"any\"",
+            "# Operations that it sponsors. found: these made-up ones got results.\n#: sponsorable = [",
+            "#: signer = \"0x...\"",
+        ],
+    );
+}
+
+#[test]
 fn an_existing_file_is_kept_and_nothing_is_sent() {
     let folder = tempdir().unwrap();
     let server = Server::sound();

@@ -393,8 +393,46 @@ fn a_service_of_one_mode_is_judged_by_the_rules_of_that_mode() {
     assert!(!flat(&out).contains("tokens.supported"), "no rule waits for a token: {out}");
 }
 
+/// What is refused of one mode is seen while the target is asked for its profile.
+#[test]
+fn a_first_profile_proposes_the_one_mode_that_the_target_serves() {
+    let folder = tempdir().unwrap();
+    let (out, _) = ends(0, run(&folder, &["init", &without_token_mode().url()]));
+    has(&out, &["the commonest refusal, ", "\"no token mode here\""]);
+    let text = text_of(&folder, "paymaster.toml");
+    // Only the vendor can say that it is so for every request: the line is a comment.
+    has(
+        &text,
+        &[
+            "requests in mode ERC20 were refused with \"no token mode here\".",
+            "\n#: modes = [\"SPONSORED\"]\n",
+        ],
+    );
+}
+
 /// A sender that the server refuses.
 const REFUSED: &str = "0x00000000000000000000000000000000deadbeef";
+
+/// A part of the time is kept to send what was found again, at the rate of the run.
+#[test]
+fn what_a_short_run_at_a_limited_rate_finds_is_sent_again() {
+    let folder = with_profile(own_profile());
+    let server = Injected::fault("call-data-above-2000-refused");
+    let (out, _) = ends(1, run(&folder, &[&server.url, "--rate", "50", "--time-limit", "12s"]));
+    has(&out, &["reproduced 3/3"]);
+    lacks(&flat(&out), &["not sent again"]);
+}
+
+/// Where the profile says that the target takes one request at a time, none in flight beside it are missed.
+#[test]
+fn a_target_that_takes_one_request_at_a_time_is_judged_so() {
+    let folder = with_profile("[target]\nconcurrency = 1\n");
+    let server = Server::sound();
+    let small = ["--rate", "400", "--cases", "1", "--rule", "answer.id", "--allow-incomplete"];
+    let (out, _) = ends(0, run(&folder, &[&[server.url().as_str()], &small[..]].concat()));
+    assert!(out.contains("1 rule: 1 passed"), "{out}");
+    lacks(&out, &["requests in flight at a time", "no two requests were in flight"]);
+}
 
 #[test]
 fn answers_that_concurrent_requests_mix_up_are_found_within_a_limited_rate() {

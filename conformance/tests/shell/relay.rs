@@ -104,13 +104,26 @@ fn calls_of_the_other_specification_are_recorded_for_it() {
         Proxy::start(folder.path(), &server.url(), &["--report", "har-all=w.har", "--spec", "fee-quote"]);
     proxy.call();
     let stub = r#"{"jsonrpc":"2.0","id":1,"method":"pm_getPaymasterStubData","params":[{},"0x","0x1",{}]}"#;
-    for body in [stub, r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#] {
+    for body in [stub, stub, r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#] {
         proxy.ask("POST / HTTP/1.1\r\ncontent-type: application/json", body);
     }
     let (_, out, err) = proxy.end();
-    assert!(out.contains("1 recorded exchange"), "{out}{err}");
-    let (_, out, err) = run(&folder, &["judge", "w.har", "--spec", "erc-7677"]);
-    assert!(out.contains("1 recorded exchange") && !out.contains("eth_chainId"), "{out}{err}");
+    let others = "a call of another specification: --spec judges those";
+    assert!(out.contains("1 recorded exchange\n"), "{out}{err}");
+    has(&flat(&out), &[&format!("left out: 2 exchanges: {others}")]);
+    // Without --spec, a recording is judged by the specification that most of its calls are of.
+    for (spec, name, judged, left_out) in [
+        (&["--spec", "erc-7677"][..], "erc-7677", "2 recorded exchanges", "1 exchange"),
+        (&[], "erc-7677", "2 recorded exchanges", "1 exchange"),
+        (&["--spec", "fee-quote"], "fee-quote", "1 recorded exchange", "2 exchanges"),
+    ] {
+        let mut command = binary(&folder);
+        command.env_remove("PAYMASTER_SPEC").args(["judge", "w.har", "-v"]).args(spec);
+        let (_, out, err) = finish(&mut command);
+        assert!(out.contains(&format!("{judged}\n")) && !out.contains("eth_chainId"), "{out}{err}");
+        let others = format!("left out: {left_out}: {others}");
+        has(&flat(&out), &[&format!("judged by {name}: "), &others]);
+    }
 }
 
 #[test]

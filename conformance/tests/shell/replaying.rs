@@ -629,12 +629,13 @@ fn with_a_quota() -> Server {
 /// What decides is not found, or lies behind: the requests of a run, sent before, would show it again.
 #[test]
 fn what_the_requests_of_a_run_do_not_show_again_is_fixed() {
-    for (rule, wrong) in [
-        ("quote.tokens-quoted", without_single_lists as fn() -> Server),
-        ("answer.result-object", with_a_quota),
+    for (rule, wrong, shown) in [
+        ("quote.tokens-quoted", without_single_lists as fn() -> Server, "DEFECT 1 "),
+        ("answer.result-object", with_a_quota, "cause right at first ("),
     ] {
         let folder = tempdir().unwrap();
         let out = check(folder.path(), &[&wrong().url(), "--rule", rule]);
+        has(&flat(&out), &[shown]);
         // One list of one token does not show which tokens a target quotes.
         assert!(!out.contains("expected no quote"), "{out}");
         let replay = |server: Server| run(&folder, &["replay", "paymaster-replays", &server.url()]);
@@ -755,6 +756,46 @@ fn a_target_that_refuses_known_bytes_is_sent_new_ones() {
         scope.spawn(|| replays(StatusCode::CONFLICT));
         scope.spawn(|| replays(StatusCode::OK));
     });
+}
+
+/// A server that gives a wrong gas limit to a sender that it quoted for; or, with `refuses_quotes`, refuses quotes and sponsors rightly.
+fn wrong_after_a_quote_for_the_sender(refuses_quotes: bool) -> Server {
+    let quoted = Mutex::new(BTreeSet::new());
+    Server::changing(move |_, request, answer| {
+        let sender = request["params"][0]["sender"].as_str().unwrap_or_default().to_ascii_lowercase();
+        if request["method"] == "pm_getFeeQuoteOrData" {
+            quoted.lock().unwrap().insert(sender);
+            if refuses_quotes {
+                refuse_result(answer, -32_000, "no quotes today");
+            }
+        } else if answer["result"]["MODE"] == "SPONSORED"
+            && !refuses_quotes
+            && quoted.lock().unwrap().contains(&sender)
+        {
+            answer["result"]["callGasLimit"] = "many".into();
+        }
+    })
+}
+
+/// The second request is right without the first one, which shows nothing of what the first one caused.
+#[test]
+fn where_an_earlier_request_is_refused_now_nothing_is_proved() {
+    let folder = tempdir().unwrap();
+    let target = wrong_after_a_quote_for_the_sender(false);
+    let rule = "sponsored-result.callGasLimit";
+    check(folder.path(), &[&target.url(), "--rule", rule]);
+    let files = fs::read_dir(folder.path().join("paymaster-replays")).unwrap();
+    let mut files = files.map(|file| file.unwrap().path());
+    let of_two = files.find(|file| json_of("", file)["finding"]["circumstances"]["earlier"] == 1);
+    let file = of_two.expect("a finding of two requests").display().to_string();
+    let (out, _) = ends(1, run(&folder, &["replay", &file, &target.url()]));
+    assert!(out.starts_with("STILL THERE"), "{out}");
+    let refusing = wrong_after_a_quote_for_the_sender(true);
+    let (out, _) = ends(4, run(&folder, &["replay", &file, &refusing.url()]));
+    let text = flat(&out);
+    assert!(text.starts_with(&format!("NOT PROVED {rule}")), "{out}");
+    let reason = "request 1, which comes before, was served in the run and is refused now: HTTP 200";
+    has(&text, &[reason, "no quotes today"]);
 }
 
 #[test]

@@ -35,6 +35,27 @@ fn the_json_report_is_valid_against_its_schema() {
     assert!(folder.path().join(finding["replay_file"].as_str().unwrap()).exists());
 }
 
+/// Two members with a value of the same wrong type are one thing to repair, and the report says why it takes them for one.
+#[test]
+fn findings_of_one_defect_name_what_links_them() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, _, answer| {
+        if answer["result"]["MODE"] == "SPONSORED" {
+            for member in ["callGasLimit", "verificationGasLimit"] {
+                answer["result"][member] = "0x1".into();
+            }
+        }
+    });
+    let line =
+        format!("{} --cases 8 --rule sponsored-result.* --no-shrink --report json=r.json", server.url());
+    ends(1, run(&folder, &words(&line)));
+    let report = json_of(&folder, "r.json");
+    is_valid(&report);
+    assert_eq!(report["defects"].as_array().map(Vec::len), Some(1), "{report:#}");
+    let links = report["defects"][0]["links"].as_array().unwrap();
+    assert!(links.iter().any(|link| link["reason"] == "same-type"), "{links:#?}");
+}
+
 #[test]
 fn findings_and_counts_are_the_same_whatever_the_concurrency() {
     let server = wrong();

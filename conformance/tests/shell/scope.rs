@@ -22,8 +22,9 @@ fn a_quick_run_judges_every_rule_and_finds_what_every_answer_shows() {
     let (out, _) = ends(0, run(&folder, &["--quick", "--idle", "10ms"]));
     let all = rule_count();
     assert!(out.contains(&format!("{all} rules: {all} passed")), "{out}");
-    let server = Injected::fault("fee-decimal-string");
-    ends(1, run(&folder, &[&server.url, "--quick"]));
+    let server = Injected::fault("fee-premium-number");
+    let (out, _) = ends(1, run(&folder, &[&server.url, "--quick"]));
+    has(&flat(&out), &["cause every answer of pm_getFeeQuoteOrData in mode ERC20"]);
     ends(2, run(&folder, &["--quick", "--cases", "10"]));
 }
 

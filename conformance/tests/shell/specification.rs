@@ -71,7 +71,18 @@ fn a_target_is_asked_which_specification_it_serves_and_the_requests_count() {
 
     let alike = Server::changing(|_, _, answer| refuse(answer, -32_001, "no key"));
     let (_, err) = ends(2, asked(&alike, &[]));
-    has(&err, &["otherwise than one that does not exist (\"no key\")", "--spec"]);
+    has(&err, &["a method that cannot exist included: \"no key\"", "--spec"]);
+    // The status says that who asks is refused: the run says so.
+    let refusing = raw(|mut stream| {
+        let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no key"}}"#;
+        let head = format!("HTTP/1.1 401 Unauthorized\r\ncontent-length: {}\r\n\r\n", error.len());
+        while read_request(&mut stream) {
+            write(&mut stream, (head.clone() + error).as_bytes());
+        }
+    });
+    let mut command = binary(&folder);
+    let (out, _) = ends(3, finish(command.env_remove("PAYMASTER_SPEC").arg(refusing)));
+    has(&flat(&out), &["401"]);
 }
 
 /// Where every refusal asks for a policy, no other line of the profile helps first.

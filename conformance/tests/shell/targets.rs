@@ -150,6 +150,18 @@ fn a_warning_fails_only_a_strict_run() {
     ends(1, run(&folder, &small(&url, &["--strict"])));
 }
 
+/// One token is refused in one letter case wherever it is paid in: that is one thing to repair, and lists of tokens have no part in it.
+#[test]
+fn a_token_that_is_refused_in_one_letter_case_is_one_defect() {
+    let folder = with_profile(own_profile());
+    let server = Injected::fault("paying-in-tokens-judged-by-letter-case");
+    let (out, _) = ends(1, run(&folder, &[&server.url, "--rule", "sponsor.*"]));
+    assert_eq!(out.matches("DEFECT").count(), 1, "{out}");
+    let text = flat(&out);
+    has(&text, &["cause wrong with tokenInfo.feeTokenAddress", "(only the letter case differs)"]);
+    lacks(&text, &["tokenList []"]);
+}
+
 #[test]
 fn what_is_broken_once_and_not_again_is_flaky() {
     let spoiled = AtomicUsize::new(0);
@@ -346,7 +358,7 @@ fn a_target_that_a_request_ends_names_the_request() {
     let profile = "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n";
     fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
     let (_, out, _) = run(&folder, &[&server.url(), "--spec", "erc-7677", "--cases", "12", "--jobs", "1"]);
-    let last = "and the first without an answer of stub-and-data (the data request)";
+    let last = "and the first without an answer of stub-and-data (the stub request)";
     assert!(flat(&out).contains(last), "{out}");
 }
 

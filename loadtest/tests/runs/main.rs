@@ -310,6 +310,26 @@ fn a_target_that_answers_no_json_rpc_could_not_be_tested() {
 }
 
 #[test]
+fn a_target_that_knows_neither_method_could_not_be_tested() {
+    let unknown = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}"#;
+    let url = serve(|_, _| http("200 OK", "", unknown));
+    for specification in ["fee-quote", "erc-7677"] {
+        let (Finished { code, out, err }, _) = load(&[&url, "-d", "1s", "--spec", specification]);
+        assert_eq!((code, &*out), (3, ""), "{specification}: {err}");
+        let said = "the target knows neither method: is this the URL of the service? It answers error -32601";
+        assert!(err.contains(&format!("could not test: {url}: {said}")), "{specification}: {err}");
+    }
+}
+
+#[test]
+fn an_answer_that_lacks_a_member_of_the_other_specification_is_wrong() {
+    let arguments = ["--spec", "erc-7677", "--fault", "stub-post-op-gas-missing", "--max-requests", "60"];
+    let (out, report) = loaded(1, &arguments);
+    assert!(count(&report, "wrong") > 0, "{out}");
+    assert!(out.contains("DEFECT 1  stub.post-op-gas-07 in "), "{out}");
+}
+
+#[test]
 fn the_journeys_of_each_specification_are_served_to_their_end() {
     for specification in ["fee-quote", "erc-7677"] {
         let asked = ["--spec", specification, "--scenario", "journey", "--max-requests", "40"];

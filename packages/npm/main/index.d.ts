@@ -19,9 +19,9 @@ export interface Rule {
     id: string;
     clause: string;
     section: string;
-    basis: "stated" | "recommended" | "json-rpc" | "interoperability" | "on-chain" | "ambiguous" | "not-shown";
+    basis: "stated" | "recommended" | "json-rpc" | "interoperability" | "plausibility" | "on-chain" | "ambiguous" | "not-shown";
     text: string;
-    verdict: "failed" | "flaky" | "known-failing" | "unexpectedly-passing" | "inconclusive" | "not-applicable" | "passed";
+    verdict: "failed" | "flaky" | "known-failing" | "unexpectedly-passing" | "covered" | "inconclusive" | "not-applicable" | "passed";
     /** How often the rule held. */
     held: number;
     /** How often it was broken. */
@@ -66,6 +66,6 @@ export interface Report {
  *
  * @example
  * const report = await check({ url: "http://127.0.0.1:3000/rpc", profile: "paymaster.toml" });
- * expect(report.verdict).toBe("conforms");
+ * expect(report.conclusion, report.verdict).toBe("conforms");
  */
 export function check(options: CheckOptions): Promise<Report>;

@@ -90,7 +90,13 @@ fn roots_of_file(path: &Path) -> Result<RootCertStore, ConnectError> {
 fn platform_roots() -> Result<RootCertStore, ConnectError> {
     let environment = Environment::of_process();
     let variable = |name| environment.get(name).map_err(ConnectError::of);
-    let found = match (variable("SSL_CERT_FILE")?, variable("SSL_CERT_DIR")?) {
+    let file = variable("SSL_CERT_FILE")?;
+    if let Some(path) = &file {
+        // A file without end would be read for ever.
+        files::read(Path::new(path), files::WRITTEN_BY_HAND)
+            .map_err(|cause| ConnectError::of(format!("SSL_CERT_FILE {path}: {cause}")))?;
+    }
+    let found = match (file, variable("SSL_CERT_DIR")?) {
         (None, None) => unnamed_roots(),
         _ => rustls_native_certs::load_native_certs(),
     };

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::cause::{Cause, CauseKind, WrongAnswers};
-use super::difference::{Difference, DifferenceKind};
+use super::cause::{Amount, Bounds, Cause, CauseKind, WrongAnswers};
+use super::difference::{Difference, DifferenceKind, Respect};
 use super::way::{Way, WholeAnswer, has_valid_result};
 use crate::cases::keeps_idle;
 use crate::diagnosis::{Finding, Outcomes, without_indices};
@@ -204,6 +204,13 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
         (Cause::Amount(own), Cause::Amount(other)) => {
             Some((own.counted, own.bounds) == (other.counted, other.bounds))
         }
+        // The run counts what another finding shows by trying: from how many elements on a list breaks the rule.
+        (Cause::Amount(amount), Cause::Members(members))
+        | (Cause::Members(members), Cause::Amount(amount))
+            if matches!(&members[..], [member] if is_number_of(*amount, member)) =>
+        {
+            Some(true)
+        }
         (Earlier(earlier), Earlier(other)) => Some(earlier == other || Way::of(one) == Way::of(two)),
         (Headers { lines, .. }, Headers { lines: others, .. }) => {
             let has_name = |name: &str| others.iter().any(|(other, _)| *other == name);
@@ -284,6 +291,20 @@ fn explains(cause: &Cause, finding: &Finding) -> Option<bool> {
         None if finding.pair.is_none() => None,
         _ => Some(false),
     }
+}
+
+/// Whether a number that was counted is the length from which on a list breaks the rule.
+fn is_number_of(amount: Amount, member: &Difference) -> bool {
+    let (length, is_from_above) = match amount.bounds {
+        Bounds::AtLeast(length) => (length, true),
+        Bounds::AtMost(length) => (length, false),
+        Bounds::Exactly(_) => return false,
+    };
+    let failing = member.failing.as_ref().and_then(Value::as_array);
+    member.respect == Respect::Length
+        && member.pointer == amount.counted.pointer
+        && member.is_from_above() == Some(is_from_above)
+        && failing.is_some_and(|items| items.len() == length)
 }
 
 fn is_within(few: &[Difference], many: &[Difference]) -> bool {

@@ -271,7 +271,11 @@ fn recorded(differences: &[Difference], is_only_there: bool, place: &str) -> Str
         .map(|difference| {
             let name = name(difference);
             match (&difference.failing, &difference.passing) {
-                (Some(own), Some(other)) => format!("{name} ({}, there {})", shown(own), shown(other)),
+                (Some(own), Some(other)) => {
+                    let [own, other] = [own.to_string(), other.to_string()];
+                    let (here, there) = (shown_beside(&own, &other), shown_beside(&other, &own));
+                    format!("{name} ({here}, there {there})")
+                }
                 (Some(own), None) => format!("{name} ({}, there missing)", shown(own)),
                 (None, Some(other)) => format!("{name} (missing, there {})", shown(other)),
                 (None, None) => name,

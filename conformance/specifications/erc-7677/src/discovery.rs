@@ -374,6 +374,10 @@ mod tests {
         let found = discovery.found().0.found;
         assert_eq!(found.chain_id, Some(137));
         assert!(found.served.iter().eq(["0.8"]), "{:?}", found.served);
+        let dialect: Vec<(&str, &str)> =
+            found.dialect.iter().map(|(name, seen)| (name.as_str(), seen.as_str())).collect();
+        let expected = [("foreign-chain", "refused"), ("null-context", "served"), ("zero-fees", "served")];
+        assert_eq!(dialect, expected);
     }
 
     #[test]

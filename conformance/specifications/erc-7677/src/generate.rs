@@ -109,8 +109,9 @@ impl Source {
     /// An operation that the profile does not list as refused.
     fn target_free_operation(&mut self, version: EntryPointVersion) -> Map<String, Value> {
         let is_cheap = self.target.spending_limits().is_some();
+        let paymaster = self.target.paymaster(version);
         loop {
-            let operation = operation(self.runner.rng(), version, is_cheap);
+            let operation = operation(self.runner.rng(), version, paymaster, is_cheap);
             if !self.target.is_refused(version, &Value::Object(operation.clone())) {
                 return operation;
             }
@@ -134,7 +135,12 @@ pub(crate) fn hex(number: u64) -> String {
 }
 
 /// A random operation of an account that exists.
-fn operation(rng: &mut TestRng, version: EntryPointVersion, is_cheap: bool) -> Map<String, Value> {
+fn operation(
+    rng: &mut TestRng,
+    version: EntryPointVersion,
+    paymaster: Option<Address>,
+    is_cheap: bool,
+) -> Map<String, Value> {
     let accounts: Vec<&AccountForm> = AccountForm::of(version).collect();
     let account = *rng.pick(&accounts);
     // Some accounts are at an address that was searched for.
@@ -142,8 +148,9 @@ fn operation(rng: &mut TestRng, version: EntryPointVersion, is_cheap: bool) -> M
     let own = sender.parse::<Address>().unwrap_or_default();
     // Accounts call themselves too, to add a module or an owner.
     let targets = [TOKENS.as_slice(), &[own]].concat();
-    let context = CallContext { tokens: &targets, paymaster: None, most_calls: 4 };
-    let call_data = account.call_data(&mut |bound| rng.below(bound), &context).checksummed();
+    let context = CallContext { tokens: &targets, paymaster, most_calls: 10 };
+    let mut draw = |bound| rng.below(bound);
+    let call_data = account.call_data(&mut draw, &context).spelled(&mut draw);
     // An operation may create its account, or pay a fee, without a call. Accounts that pack their calls have any number of bytes.
     let call_data = match rng.below(25) {
         0 => "0x".to_owned(),
@@ -195,8 +202,10 @@ pub(crate) fn new_account(version: EntryPointVersion, number: u64) -> (String, S
     let mut runner = runner(number);
     let accounts: Vec<&AccountForm> = AccountForm::of(version).collect();
     let account = accounts[usize::try_from(number).unwrap_or_default() % accounts.len()];
-    let data = account.factory_data(&mut |bound| runner.rng().below(bound)).checksummed();
-    (account.factory.to_checksum(None), data)
+    let mut draw = |bound| runner.rng().below(bound);
+    let data = account.factory_data(&mut draw).spelled(&mut draw);
+    let factory = account.factory.to_checksum(None);
+    (if draw(2) == 0 { factory } else { factory.to_ascii_lowercase() }, data)
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub static SPECIFICATION: Specification = Specification {
     ],
     read_profile: |text| Ok(profile::read(text)?.into()),
     template: include_str!("template.toml"),
-    survey: |seed| Box::new(survey::Survey::new(seed)),
+    survey: |seed, limits| Box::new(survey::Survey::new(seed, limits)),
     profile_parts: profile_parts::PARTS,
     page: Page {
         introduction: INTRODUCTION,

@@ -116,7 +116,7 @@ impl Simulate for GasOfStub {
                 Ok(CallOutcome::Returned(data)) => {
                     U256::try_from_be_slice(&data).filter(|_| data.len() == 32)
                 }
-                Ok(CallOutcome::Reverted(_) | CallOutcome::OutOfGas) => None,
+                Ok(CallOutcome::Reverted(_)) => None,
                 Err(cause) => return unclear(cause.to_string()),
             };
             match word {
@@ -449,6 +449,11 @@ mod tests {
         };
         let pruned = br#"{"error":{"code":-32000,"message":"missing trie node"}}"#;
         assert_eq!(unclear(started(DATA, json!({}), json!({})), pruned), "the node says: missing trie node");
+        for message in ["out of gas", "gas required exceeds allowance (50000000)"] {
+            let body = json!({ "error": { "code": -32_000, "message": message } }).to_string();
+            let expected = format!("the node gave the call too little gas: {message}");
+            assert_eq!(unclear(started(DATA, json!({}), json!({})), body.as_bytes()), expected);
+        }
         let delegated = started(DATA, json!({ "factory": "0x7702", "factoryData": "0x" }), json!({}));
         assert_eq!(unclear(delegated, b""), "the account delegates by EIP-7702");
         let (_, outcome) = driven(started(DATA, json!({}), json!({})), &[br#"{"result":"0x"}"#.to_vec()]);

@@ -77,7 +77,7 @@ type WriteId = fn(u64) -> Value;
 const CALLS_OF_CLIENTS: [(WriteId, &[Change]); 10] = [
     (|number| json!(number), &[]),
     (|_| json!(0), &[signed]),
-    (|_| json!(1), &[]),
+    (|_| json!(1), &[of_sender_without_letters]),
     (|number| json!(1_700_000_000_000_u64 + number), &[signed, |_, request| in_client_order(request)]),
     (|number| json!(format!("3f2504e0-4f89-41d3-9a0c-{number:012x}")), &[]),
     (|number| json!(number), &[signed, with_null_context]),
@@ -113,6 +113,17 @@ fn signed(_: &BuildInput<'_>, request: &Value) -> Value {
 /// The request with a large call, where operations may vary.
 fn with_large_call(input: &BuildInput<'_>, request: &Value) -> Value {
     if input.context.may_vary_operations() { large_call(request) } else { request.clone() }
+}
+
+/// The request of a sender whose address has no letters, where operations may vary.
+fn of_sender_without_letters(input: &BuildInput<'_>, request: &Value) -> Value {
+    let sender = request["params"][0]["sender"].as_str().and_then(|sender| sender.strip_prefix("0x"));
+    match sender.filter(|_| input.context.may_vary_operations()) {
+        Some(digits) => {
+            with(request, OPERATION, "sender", format!("0x{}", digits.replace(char::is_alphabetic, "7")))
+        }
+        None => request.clone(),
+    }
 }
 
 /// The request for an account to create, where any operation is accepted: with the factories of published accounts by turns, which begin elsewhere
@@ -159,7 +170,7 @@ pub(crate) static REFUSED: Relation =
     );
 
 /// The forms of a refused call, one a round: a target refuses the operation in each of them.
-const REFUSED_FORMS: [Change; 14] = [
+const REFUSED_FORMS: [Change; 19] = [
     unchanged,
     signed,
     |_, request| in_lower_case(request),
@@ -177,7 +188,25 @@ const REFUSED_FORMS: [Change; 14] = [
     with_known_stub,
     |input, request| if takes_eip_7702(input.pair) { authorized(request) } else { request.clone() },
     with_null_context,
+    with_entry_point_in_lower_case,
+    |_, request| with(request, OPERATION, "nonce", KEYED_NONCE),
+    with_large_cost,
+    |input, request| if is_06(input.pair) { request.clone() } else { with_null_members(request) },
+    |input, request| {
+        if is_06(input.pair) { request.clone() } else { with_each(request, LIMITS, &json!("0x0")) }
+    },
 ];
+
+/// A nonce with the address of a validator as its key.
+const KEYED_NONCE: &str = "0x5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a0000000000000003";
+
+/// The request for an operation that costs more than 2^64 wei, in a run whose cost has no limit.
+fn with_large_cost(input: &BuildInput<'_>, request: &Value) -> Value {
+    if input.context.spending_limits().is_some() {
+        return request.clone();
+    }
+    with(request, OPERATION, "maxFeePerGas", number(1_000_000_000_000_000))
+}
 
 fn unchanged(_: &BuildInput<'_>, request: &Value) -> Value {
     request.clone()
@@ -295,9 +324,7 @@ pub(crate) static PAIR: Relation = Relation::new(
         Part::LargeCall if may_vary => large_call(&operation),
         Part::Delegate if takes_eip_7702(input.pair) => authorized(&operation),
         Part::Signature if is_unsigned => with(&operation, OPERATION, "signature", dummy_signature()),
-        Part::LongSignature if is_unsigned => {
-            with(&operation, OPERATION, "signature", format!("0x{}", "5a".repeat(700)))
-        }
+        Part::LongSignature if is_unsigned => with(&operation, OPERATION, "signature", bytes_5a(700)),
         Part::NullContext => with_null_context(input, &operation),
         Part::LowerCase => with_entry_point_in_lower_case(input, &operation),
         Part::Token if !has_context => with_token(&operation),
@@ -458,8 +485,6 @@ impl Form {
     }
 }
 
-pub(crate) const PAYMASTER_LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
-
 const NULL_MEMBERS: [&str; 7] = [
     "eip7702Auth",
     "factory",
@@ -469,6 +494,13 @@ const NULL_MEMBERS: [&str; 7] = [
     "paymasterVerificationGasLimit",
     "paymasterPostOpGasLimit",
 ];
+
+/// A form that sets one member of the operation.
+macro_rules! sets {
+    ($clause:literal, $label:literal, $name:literal, $value:expr) => {
+        form($clause, $label, |input| Some(with(input.base, OPERATION, $name, $value)))
+    };
+}
 
 /// The forms, one a round.
 pub(crate) const CLIENT_FORMS: &[Form] = &[
@@ -483,21 +515,18 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
         is_unsigned.then(|| with(input.base, OPERATION, "signature", dummy_signature()))
     }),
     // The account of a listed operation may be of another kind, and its code read another length.
-    form("operation.dummy-signature", "the placeholder signature of a passkey", |input| {
-        Some(with(input.base, OPERATION, "signature", format!("0x{}", "5a".repeat(448))))
-    })
+    sets!("operation.dummy-signature", "the placeholder signature of a passkey", "signature", bytes_5a(448))
+        .of_another_operation(),
+    sets!(
+        "operation.dummy-signature",
+        "the placeholder signatures of three owners",
+        "signature",
+        bytes_5a(3 * 65)
+    )
     .of_another_operation(),
-    form("operation.dummy-signature", "the placeholder signatures of three owners", |input| {
-        Some(with(input.base, OPERATION, "signature", format!("0x{}", "5a".repeat(3 * 65))))
-    })
-    .of_another_operation(),
-    form("operation.stub-members", "paymasterAndData 0x", |input| {
-        Some(with(input.base, OPERATION, "paymasterAndData", "0x"))
-    })
-    .in_kinds(is_06),
+    sets!("operation.stub-members", "paymasterAndData 0x", "paymasterAndData", "0x").in_kinds(is_06),
     form("operation.stub-members", "0x0 for the gas limits of the paymaster", |input| {
-        let request = with(input.base, OPERATION, "paymasterVerificationGasLimit", "0x0");
-        Some(with(&request, OPERATION, "paymasterPostOpGasLimit", "0x0"))
+        Some(with_each(input.base, LIMITS, &json!("0x0")))
     })
     .in_kinds(|kind| is_stub(kind) && !is_06(kind)),
     form("operation.stub-members", "the paymaster members of a stub", |input| {
@@ -514,41 +543,33 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     })
     .in_kinds(|kind| !is_stub(kind)),
     form("operation.null-members", "null for the members that are not set", |input| {
-        let mut request = input.base.clone();
-        for name in NULL_MEMBERS {
-            if request["params"][0].get(name).is_none() {
-                set(&mut request, OPERATION, name, Value::Null);
-            }
-        }
-        Some(request)
+        Some(with_null_members(input.base))
     })
     .in_kinds(|kind| !is_06(kind)),
     form("operation.null-members", "null for the gas limits of the paymaster", |input| {
-        let nulls = PAYMASTER_LIMITS.into_iter().map(|name| (name, Value::Null));
-        Some(nulls.fold(input.base.clone(), |request, (name, null)| with(&request, OPERATION, name, null)))
+        Some(with_each(input.base, LIMITS, &Value::Null))
     })
     .in_kinds(|kind| !is_stub(kind) && !is_06(kind))
     .instead_of(|request| {
-        PAYMASTER_LIMITS.into_iter().fold(request.clone(), |request, name| without(&request, OPERATION, name))
+        LIMITS.into_iter().fold(request.clone(), |request, name| without(&request, OPERATION, name))
     }),
     form("operation.factory", "an account that does not exist yet", |input| {
-        Some(of_new_account(input.base, version(input.pair), input.round))
+        Some(of_account_to_create(input, input.base))
     })
     .of_another_operation(),
     form(
         "operation.factory",
         "an account that does not exist yet, with 0x0 for the three gas limits",
-        |input| Some(zero(&of_new_account(input.base, version(input.pair), input.round), false)),
+        |input| Some(zero(&of_account_to_create(input, input.base), false)),
     )
     .in_kinds(is_stub)
     .of_another_operation(),
     form("operation.factory", "an account that does not exist yet, with a placeholder signature", |input| {
-        let request = of_new_account(input.base, version(input.pair), input.round);
-        Some(with(&request, OPERATION, "signature", dummy_signature()))
+        Some(signed(input, &of_account_to_create(input, input.base)))
     })
     .of_another_operation(),
     form("operation.factory", "an account that does not exist yet, of many owners", |input| {
-        let mut request = of_new_account(input.base, version(input.pair), input.round);
+        let mut request = of_account_to_create(input, input.base);
         let owners = format!("{:0>64}", "5a".repeat(20)).repeat(40);
         for name in ["initCode", "factoryData"] {
             if let Some(data) = request["params"][0][name].as_str().map(|data| format!("{data}{owners}")) {
@@ -576,13 +597,15 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     })
     .in_kinds(takes_eip_7702)
     .of_another_operation(),
-    form("operation.nonce", "a nonce of 13 bytes", |input| {
-        Some(with(input.base, OPERATION, "nonce", "0x18bcfe56800000000000000007"))
-    })
-    .of_another_operation(),
-    form("operation.nonce", "a nonce of 32 bytes", |input| {
-        Some(with(input.base, OPERATION, "nonce", format!("0xc1{}0000000000000003", "5a".repeat(23))))
-    })
+    sets!("operation.nonce", "a nonce of 13 bytes", "nonce", "0x18bcfe56800000000000000007")
+        .of_another_operation(),
+    sets!("operation.nonce", "a nonce of 28 bytes", "nonce", KEYED_NONCE).of_another_operation(),
+    sets!(
+        "operation.nonce",
+        "a nonce of 32 bytes",
+        "nonce",
+        format!("0xc1{}0000000000000003", "5a".repeat(23))
+    )
     .of_another_operation(),
     form("stub-request.zero-limits", "0x0 for the three gas limits", |input| Some(zero(input.base, false)))
         .in_kinds(is_stub),
@@ -593,10 +616,8 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     })
     .in_kinds(is_stub),
     // Chains without a queue name no priority fee.
-    form("stub-request.zero-fees", "0x0 for the priority fee", |input| {
-        Some(with(input.base, OPERATION, "maxPriorityFeePerGas", "0x0"))
-    })
-    .in_kinds(is_stub),
+    sets!("stub-request.zero-fees", "0x0 for the priority fee", "maxPriorityFeePerGas", "0x0")
+        .in_kinds(is_stub),
     form("stub-request.zero-fees", "0x0 for gas limits and fees", |input| Some(zero(input.base, true)))
         .in_kinds(is_stub)
         .instead_of(|request| zero(request, false)),
@@ -626,6 +647,22 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     })
     .instead_of(|request| with_checksum(request).unwrap_or_else(|| request.clone())),
 ];
+
+/// So many bytes that mean nothing, in hex.
+fn bytes_5a(count: usize) -> String {
+    format!("0x{}", "5a".repeat(count))
+}
+
+/// The request with null for each member that it does not have.
+fn with_null_members(request: &Value) -> Value {
+    let is_absent = |name: &&str| request["params"][0].get(*name).is_none();
+    with_each(request, NULL_MEMBERS.into_iter().filter(is_absent), &Value::Null)
+}
+
+/// The request with one value for each of these members of the operation.
+fn with_each<'a>(request: &Value, names: impl IntoIterator<Item = &'a str>, value: &Value) -> Value {
+    names.into_iter().fold(request.clone(), |request, name| with(&request, OPERATION, name, value.clone()))
+}
 
 /// The request for an account that is created with the operation.
 fn of_new_account(request: &Value, version: EntryPointVersion, number: u32) -> Value {
@@ -663,12 +700,8 @@ fn authorized(request: &Value) -> Value {
 
 /// The request with gas limits of 0, and with fees of 0 too.
 pub(crate) fn zero(request: &Value, with_fees: bool) -> Value {
-    let mut request = request.clone();
     let fees = if with_fees { &FEES[..] } else { &[] };
-    for name in GAS.iter().chain(fees) {
-        set(&mut request, OPERATION, name, json!("0x0"));
-    }
-    request
+    with_each(request, GAS.iter().chain(fees).copied(), &json!("0x0"))
 }
 
 /// The request with the hex of sender, call data and new account in lower case.

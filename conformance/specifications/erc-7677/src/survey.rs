@@ -8,6 +8,7 @@ use paymaster_engine::knowledge::Discover as _;
 use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_engine::rules::MissingLine;
 use paymaster_engine::session::Access;
+use paymaster_engine::spending::SpendingLimits;
 use paymaster_ethereum::EntryPointVersion;
 use paymaster_exchange::Exchange;
 use serde_json::Value;
@@ -35,8 +36,11 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self { discovery: Some(Discovery::new(Target::default(), seed)), seed, ..Self::default() }
+    pub(crate) fn new(seed: u64, limits: SpendingLimits) -> Self {
+        let mut target = Target::default();
+        let operations = &mut target.profile.operations;
+        (operations.max_sponsorships, operations.max_cost) = (limits.sponsorships, limits.cost);
+        Self { discovery: Some(Discovery::new(target, seed)), seed, ..Self::default() }
     }
 
     fn end_discovery(&mut self) {

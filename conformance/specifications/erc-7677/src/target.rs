@@ -182,6 +182,13 @@ impl Target {
         })
     }
 
+    /// The paymaster of the latest stub, where discovery found one.
+    pub(crate) fn paymaster(&self, version: EntryPointVersion) -> Option<Address> {
+        let stub = self.found.stubs.get(&version.to_string())?;
+        let member = stub.get("paymaster").or_else(|| stub.get("paymasterAndData"))?;
+        member.as_str()?.get(..42)?.parse().ok()
+    }
+
     /// The contract for a version, its signer and its chain, where signatures can be checked.
     pub fn contract(&self, version: EntryPointVersion) -> Option<(ContractKind, Address, u64)> {
         let kind = self.profile.contract.of(version)?;

@@ -113,14 +113,15 @@ impl Tables<'_> {
             None => self.text.example("Operations that it always sponsors.", ONE_KEY),
         }
         let with = |decision| found.operations.iter().filter(|(_, all)| all.contains(&decision)).count();
-        if let Some((times, message)) = found.refused_token_mode() {
+        if let Some((mode, times, message)) = found.refused_mode() {
             let message =
                 if (self.is_public)(message) { format!(" with {message:?}") } else { String::new() };
+            let other = Mode::ALL.into_iter().find(|other| *other != mode).unwrap_or(mode);
             self.text.example(
                 &format!(
-                    "The modes that it serves, where it serves one only. found: {times} of {times} requests in mode ERC20 were refused{message}."
+                    "The modes that it serves, where it serves one only. found: {times} of {times} requests in mode {mode} were refused{message}."
                 ),
-                r#"modes = ["SPONSORED"]"#,
+                &format!(r#"modes = ["{other}"]"#),
             );
         }
         let (tried, denied) = (found.operations.len(), with(Decision::NotSponsored));

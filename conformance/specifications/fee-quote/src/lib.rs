@@ -86,7 +86,7 @@ pub static SPECIFICATION: Specification = Specification {
     ],
     read_profile: |text| Ok(profile::read(text)?.into()),
     template: include_str!("template.toml"),
-    survey: |seed| Box::new(Survey::new(seed)),
+    survey: |seed, limits| Box::new(Survey::new(seed, limits)),
     profile_parts: profile_parts::PARTS,
     page: page::PAGE,
     restore: |saved| Ok(Arc::new(Context::deserialize(saved)?)),

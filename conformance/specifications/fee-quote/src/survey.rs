@@ -10,6 +10,7 @@ use paymaster_engine::first_profile::{self, FirstProfile, ReachedKinds};
 use paymaster_engine::knowledge::Discover as _;
 use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_engine::session::Access;
+use paymaster_engine::spending::SpendingLimits;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
@@ -59,8 +60,8 @@ pub(crate) struct Survey {
     pub(crate) reached: ReachedKinds,
     /// The made-up operations of sponsored mode, each with every answer to it.
     pub(crate) operations: Vec<(Map<String, Value>, BTreeSet<Decision>)>,
-    /// How often requests in token mode were refused, by the message; a result has none.
-    token_mode: BTreeMap<Option<String>, u64>,
+    /// How often requests in each of [`Mode::ALL`] were refused, by the message; a result has none.
+    modes: [BTreeMap<Option<String>, u64>; 2],
     /// The sizes, ascending for each key.
     pub(crate) sizes: Vec<TriedSize>,
 }
@@ -76,18 +77,26 @@ enum Stage {
 }
 
 impl Survey {
-    /// A survey of a target of which nothing is known.
-    pub(crate) fn new(seed: u64) -> Self {
-        let stage = Stage::Discovering(Box::new(Discovery::new(Context::default(), seed)));
+    /// A survey of a target of which nothing is known, which draws operations within these limits.
+    pub(crate) fn new(seed: u64, limits: SpendingLimits) -> Self {
+        let mut context = Context::default();
+        let operations = &mut context.profile.operations;
+        (operations.max_sponsorships, operations.max_cost) = (limits.sponsorships, limits.cost);
+        let stage = Stage::Discovering(Box::new(Discovery::new(context, seed)));
         Self { stage, seed, ..Self::default() }
     }
 
-    /// How often token mode was refused, and with which message, where each valid request in it got the same one.
-    pub(crate) fn refused_token_mode(&self) -> Option<(u64, &str)> {
-        match self.token_mode.iter().next()? {
-            (Some(message), times) if self.token_mode.len() == 1 => Some((*times, message)),
+    /// The mode of which each valid request was refused with the same message, how often, and the message. Sponsored mode only where the other
+    /// one is served: it may sponsor other operations.
+    pub(crate) fn refused_mode(&self) -> Option<(Mode, u64, &str)> {
+        let of = |mode: Mode| match self.modes[mode as usize].iter().next()? {
+            (Some(message), times) if self.modes[mode as usize].len() == 1 => {
+                Some((mode, *times, &**message))
+            }
             _ => None,
-        }
+        };
+        let is_served = |mode: Mode| self.modes[mode as usize].contains_key(&None);
+        of(Mode::Erc20).or_else(|| of(Mode::Sponsored).filter(|_| is_served(Mode::Erc20)))
     }
 
     fn end_discovery(&mut self) {
@@ -102,7 +111,7 @@ impl first_profile::Survey for Survey {
         let exchanges = || answers.iter().flat_map(|(_, exchanges)| exchanges);
         for exchange in exchanges() {
             self.reached.see(exchange, &SPECIFICATION);
-            note_token_mode(&mut self.token_mode, exchange);
+            note_mode(&mut self.modes, exchange);
         }
         match &mut self.stage {
             Stage::Discovering(discovery) => {
@@ -184,14 +193,12 @@ fn sizes(context: &Context, seed: u64) -> (Vec<(&'static str, u64)>, Vec<Group>)
     (tried, groups.collect())
 }
 
-fn note_token_mode(known: &mut BTreeMap<Option<String>, u64>, exchange: &Exchange) {
+fn note_mode(known: &mut [BTreeMap<Option<String>, u64>; 2], exchange: &Exchange) {
     let request = ParsedRequest::of(&exchange.request, &SPECIFICATION);
-    if request.valid_call().is_none_or(|call| Mode::of(call.pair) != Mode::Erc20) {
-        return;
-    }
+    let Some(call) = request.valid_call() else { return };
     let answer = Answer::of(exchange);
     let message = answer.error().map(|error| error["message"].as_str().unwrap_or_default().to_owned());
-    *known.entry(message).or_default() += 1;
+    *known[Mode::of(call.pair) as usize].entry(message).or_default() += 1;
 }
 
 fn note_decision(known: &mut Vec<(Map<String, Value>, BTreeSet<Decision>)>, exchange: &Exchange) {

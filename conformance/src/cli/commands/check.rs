@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 use indexmap::IndexMap;
 use paymaster_engine::cases::Scope;
 use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::spending::SpendingLimits;
 use paymaster_reference_server::Config;
 use paymaster_schemas::Basis;
 use paymaster_settings::args::RunArgs;
@@ -120,6 +121,17 @@ fn dry_run(
         count(requests as u128, "request"),
         count(groups, "group"),
     );
+    let limits = context.spending_limits();
+    let money = if limits.is_some() {
+        format!("It asks for at most {limits}.")
+    } else {
+        let most = SpendingLimits::DEFAULT;
+        format!(
+            "It asks a target that is not on this machine for at most {most}, unless operations.max-sponsorships and max-cost of the profile \
+             say otherwise."
+        )
+    };
+    let _ = writeln!(text, "{money}");
     if let Some(rate) = merged.rate {
         let interval = Duration::from_secs_f64(rate.recip());
         let cost = Cost::of(suite, &*context.expected(), seed, cases, 0);

@@ -116,6 +116,13 @@ impl Replay {
         Ok(Self { file, rule, group })
     }
 
+    /// The settings, by the specification of the file where nothing names another one.
+    fn setup(&self, args: &ReplayArgs, environment: &Environment) -> Result<Setup, CommandError> {
+        let mut run = args.run.clone();
+        run.common.spec.get_or_insert(self.file.specification()?.name.to_owned());
+        Ok(Setup::read(&run, args.url.as_deref(), environment)?)
+    }
+
     /// Sends the requests and judges the answers.
     async fn send(
         &self,
@@ -125,9 +132,7 @@ impl Replay {
         stop: &Stop,
     ) -> Result<Sent, CommandError> {
         let own = self.file.specification()?;
-        let mut run = args.run.clone();
-        run.common.spec.get_or_insert_with(|| own.name.to_owned());
-        let mut setup = Setup::read(&run, args.url.as_deref(), environment)?;
+        let mut setup = self.setup(args, environment)?;
         let asked = setup.profile.known.specification();
         if asked != own {
             return Err(format!(
@@ -219,6 +224,10 @@ fn replay_all(args: &ReplayArgs, environment: &Environment) -> Result<u8, Comman
                 progress::show(&format!("replaying {done} of {all}: {}", path.display()));
                 let replay = Replay::read(path);
                 only_warns &= replay.as_ref().is_ok_and(|replay| !fails_the_run(replay.rule.basis(), false));
+                if let Ok(replay) = &replay {
+                    // What is wrong with the settings is wrong for every file.
+                    replay.setup(args, environment)?;
+                }
                 let sent = async { replay?.send(args, environment, &embedded, &stop).await };
                 let (state, detail) = match sent.await {
                     Ok(sent) => (State::of(&sent.conclusion), sent.detail()),

@@ -290,7 +290,10 @@ fn about_pairs(trials: &[PairTrial], asked: usize) -> (String, u8) {
 #[cfg(test)]
 mod tests {
     use super::ProfilePart;
-    use super::{Deviation, Matrix, about_matrix, every_deviation, exit, select};
+    use super::{
+        Deviation, Matrix, NamedDefect, PairTrial, about_matrix, about_pairs, every_deviation, exit,
+        fault_pairs, select,
+    };
     use crate::selftest::Trial;
     use paymaster_engine::verdict::conclusion::Conclusion;
     use paymaster_settings::DEFAULT_SPECIFICATION;
@@ -349,5 +352,59 @@ mod tests {
     #[test]
     fn a_rule_that_no_fault_breaks_is_a_problem() {
         assert_eq!(about_matrix(&Matrix::default(), 0, true).1, exit::VIOLATIONS);
+    }
+
+    /// The trials of 100 pairs: so many of them have two defects, so many have both causes named, and so many of these are replayed rightly.
+    fn of_100(two_defects: usize, named: usize, replayed: usize) -> Vec<PairTrial> {
+        let pair = fault_pairs(DEFAULT_SPECIFICATION, 1, 1)[0];
+        let defect = NamedDefect {
+            headline: "a headline".to_owned(),
+            cause: String::new(),
+            kind: None,
+            members: Vec::new(),
+            rules: 1,
+        };
+        let one = |number: usize| PairTrial {
+            pair,
+            defects: vec![defect.clone(); if number < two_defects { 2 } else { 1 }],
+            is_named: [true, number < named],
+            is_fixed: [number < replayed, true],
+            is_hidden: false,
+        };
+        (0..100).map(one).collect()
+    }
+
+    #[test]
+    fn pairs_hold_where_enough_are_two_defects_with_causes_and_every_replay_is_right() {
+        for (trials, code) in [
+            (of_100(95, 90, 90), exit::CONFORMS),
+            (of_100(94, 90, 90), exit::VIOLATIONS),
+            (of_100(95, 89, 89), exit::VIOLATIONS),
+            (of_100(95, 90, 89), exit::VIOLATIONS),
+        ] {
+            let (text, got) = about_pairs(&trials, 100);
+            assert_eq!(got, code, "{text}");
+        }
+        let (text, code) = about_pairs(&of_100(95, 90, 90), 101);
+        assert!(code == exit::INCOMPLETE && text.starts_with("INCOMPLETE  100 pairs of 101 drawn"), "{text}");
+    }
+
+    #[test]
+    fn a_pair_of_which_one_fault_hides_the_other_is_left_out_of_the_numbers() {
+        let mut trials = of_100(95, 90, 90);
+        let hidden =
+            PairTrial { is_hidden: true, defects: Vec::new(), is_named: [false; 2], ..trials[0].clone() };
+        trials.extend(vec![hidden; 20]);
+        let (text, code) = about_pairs(&trials, 120);
+        assert_eq!(code, exit::CONFORMS, "{text}");
+        for line in [
+            "100 pairs of 120 drawn",
+            "at least two defects: 95",
+            "both causes named: 90",
+            "replays right: 90",
+        ] {
+            assert!(text.contains(line), "{line}: {text}");
+        }
+        assert_eq!(text.matches("left out, one hides the other: ").count(), 20, "{text}");
     }
 }

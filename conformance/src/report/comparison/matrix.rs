@@ -202,9 +202,12 @@ fn row(clause: &str, columns: &[Column]) -> Markup {
     let known = find_clause(clause);
     html! {
         tr.row.differs[differs] id=(clause) {
-            th scope="row" title=[known.map(|clause| clause.text)] {
+            th scope="row" {
                 (id(clause))
-                @if let Some(known) = known { span.basis { (known.basis.into_str()) } }
+                @if let Some(known) = known {
+                    span.basis { (html::text(&known.text.into())) }
+                    span.basis { (known.basis.into_str()) }
+                }
             }
             @for state in &states {
                 @match state {

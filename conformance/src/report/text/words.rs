@@ -65,7 +65,14 @@ pub(crate) fn limits(report: &Report) -> Vec<(&'static str, String)> {
 /// What to do next; none where nothing is to be done.
 pub(crate) fn next(report: &Report) -> Option<String> {
     let text = match report.conclusion {
-        Conclusion::Conforms | Conclusion::NothingBroken => return None,
+        Conclusion::Conforms if report.recorded.is_some() => return None,
+        Conclusion::Conforms if report.embedded => {
+            "judge a service: `paymaster-conformance URL`, by a profile that `paymaster-conformance init URL` writes"
+        }
+        Conclusion::Conforms => {
+            "let CI run this command after each change: it ends with 0 as long as this holds"
+        }
+        Conclusion::NothingBroken => return None,
         Conclusion::ListOutOfDate => "update the list of known failures",
         Conclusion::Violations => {
             "fix what is broken, then repeat a defect with `paymaster-conformance replay FILE`; \
@@ -80,6 +87,12 @@ pub(crate) fn next(report: &Report) -> Option<String> {
         }
         Conclusion::CouldNotTest if report.recorded.is_some() => {
             "record calls of the two methods together with their answers"
+        }
+        Conclusion::Incomplete if report.details.is_interrupted => {
+            "the run was interrupted: start it again; what was judged so far held"
+        }
+        Conclusion::Incomplete if report.details.asks_for_key => {
+            "give the key that the target asks for, in the URL or with --header, and run again"
         }
         Conclusion::Incomplete if report.cut_short.is_some() => {
             "let the run complete its plan: --rate keeps to a limit of the target, --time-limit and --max-requests \
@@ -143,7 +156,8 @@ pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(Stri
     // Where the words of the refusals ask for a line, no other one helps before.
     let refusal = finished.summary.refusal.as_ref().filter(|_| report.verdict_line().no_result);
     let line_asked_for = finished.context.specification().line_asked_for;
-    let asks = refusal.is_some_and(|refusal| line_asked_for(&refusal.message).is_some());
+    let asks = report.details.asks_for_key
+        || refusal.is_some_and(|refusal| line_asked_for(&refusal.message).is_some());
     if report.conclusion != Conclusion::Incomplete || report.recorded.is_some() || asks {
         return None;
     }
@@ -175,8 +189,7 @@ pub(crate) fn refused(refusal: &Refusal, specification: &Specification, redactor
     let message = message_of_target(&refusal.message, redactor);
     let line = (specification.excluding_line)(&refusal.pairs).filter(|_| times == of);
     let line = line.map(|line| format!(": where it does not serve them, write {line}"));
-    let asks_for_key = || has_one_of(&refusal.message, &["authoriz", "api key", "apikey", "credential"]);
-    let key = || asks_for_key().then(|| ": give its key in the URL or with --header".to_owned());
+    let key = || asks_for_key(refusal).then(|| ": give its key in the URL or with --header".to_owned());
     let asked = || {
         let line = (specification.line_asked_for)(&refusal.message)?;
         Some(format!(": the words may ask for {line} in the profile"))
@@ -185,6 +198,11 @@ pub(crate) fn refused(refusal: &Refusal, specification: &Specification, redactor
     format!(
         "no ordinary request{of_pairs} got a result; the commonest refusal ({times} of {of} answers): {message}{line}"
     )
+}
+
+/// Whether the commonest refusal says that a key is missing or wrong.
+pub(crate) fn asks_for_key(refusal: &Refusal) -> bool {
+    has_one_of(&refusal.message, &["authoriz", "api key", "apikey", "credential"])
 }
 
 /// A text of the target between quotes, on one line, without secrets and control characters.

@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::Barrier;
 use tokio::time::Instant;
 
 use crate::run::Suite;
 use crate::run::confirming::check;
 use crate::run::confirming::diagnose::members::{Subject, is_comparable};
 use crate::run::confirming::{
-    Contradiction, Diagnosis, Material, Reproduction, Resender, SHRUNK_PER_RUN, Search, WaitingBudget,
-    add_amounts, confirm,
+    Bounds, Contradiction, Diagnosis, Material, Reproduction, Resender, SHRUNK_PER_RUN, Search,
+    WaitingBudget, add_amounts, confirm,
 };
 use crate::run::planning::{drawn_calls, with_other_versions};
 use crate::run::replay::renewed;
@@ -32,10 +33,9 @@ const DRAWN_CALLS: u32 = 6;
 /// How often another cause is looked for of a finding that its cause does not explain whole.
 const ROUNDS_OF_OTHERS: usize = 2;
 
-/// How many requests a run sends in search of causes, and for how long, before it takes up no further finding: a target that mixes answers up
-/// breaks dozens of rules, each search waits for answers that are wrong now and then, and a target may be slow.
+/// How many requests a run sends in search of causes before it takes up no further finding: a target that mixes answers up breaks dozens of
+/// rules, and each search waits for answers that are wrong now and then.
 const SEARCH_REQUESTS: u32 = 10_000;
-const SEARCH_TIME: Duration = Duration::from_mins(2);
 
 /// For how long a run waits for answers that do not come while it looks for causes.
 const SEARCH_WAITING: Duration = Duration::from_mins(1);
@@ -62,13 +62,15 @@ struct CauseSearch<'a> {
     waiting: WaitingBudget,
 }
 
-/// The findings with their causes. Where the run is stopped, the others stay without one.
+/// The findings with their causes, looked for until two thirds of the time to `ends` are over: the rest is for checking them. Where the run is
+/// stopped, they stay without one.
 pub(super) async fn with_causes(
     mut findings: Vec<Finding>,
     sender: &Sender,
     suite: &Suite,
     session: &Session,
     settings: &Settings,
+    ends: Instant,
 ) -> Vec<Finding> {
     if findings.is_empty() || !settings.closer_look || settings.args.shrink_requests() == 0 {
         return findings;
@@ -80,7 +82,7 @@ pub(super) async fn with_causes(
         material: Material { session, drawn: &drawn },
         limit: settings.args.shrink_requests() * SEARCH_SHARE,
         left: AtomicU32::new(SEARCH_REQUESTS),
-        ends: Instant::now() + SEARCH_TIME,
+        ends: Instant::now() + (ends - Instant::now()) * 2 / 3,
         waiting: WaitingBudget::new(SEARCH_WAITING),
     };
     for finding in &mut findings {
@@ -287,14 +289,18 @@ impl CauseSearch<'_> {
             exchanges: unexplained.exchanges,
             times: finding.times,
         };
-        let budget = Some(settings.args.shrink_requests());
+        let bounds = Bounds {
+            requests: Some(settings.args.shrink_requests()),
+            waiting: &self.waiting,
+            all_sent: &Barrier::new(1),
+            ends: self.ends,
+        };
         let named = |finding: &Finding| -> Vec<String> {
             let members = finding.cause.iter().flat_map(Cause::members);
             members.map(|member| member.pointer.clone()).collect()
         };
         let known = named(finding);
-        let mut other =
-            Box::pin(confirm(self.sender, &**context, (&key, &seen), (budget, &self.waiting), &known)).await;
+        let mut other = Box::pin(confirm(self.sender, &**context, (&key, &seen), bounds, &known)).await;
         other.share = finding.share;
         self.find(&mut other, &[], Extent::All).await;
         forget_lists(&mut other);

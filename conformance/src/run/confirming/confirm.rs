@@ -3,7 +3,9 @@
 
 use std::{sync::Arc, time::Duration};
 
+use tokio::sync::Barrier;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
 
 use crate::run::Suite;
 use crate::run::confirming::{
@@ -25,25 +27,41 @@ const CONFIRMATIONS: usize = 3;
 /// For how long answers that do not come are waited for while findings are made smaller, all findings together.
 const WAITED_FOR_SMALLER: Duration = Duration::from_mins(1);
 
-/// Sends the groups of every violation again and shrinks them. The findings are in the order of the rules, and for each rule in the
-/// order of the plan.
+/// What making findings smaller may cost.
+pub(super) struct Bounds<'a> {
+    /// How many requests may be sent for one finding; none where it is not sent again at all.
+    pub(super) requests: Option<u32>,
+    pub(super) waiting: &'a WaitingBudget,
+    /// Passed when every finding was sent again: that it is reproduced counts more than how small it is.
+    pub(super) all_sent: &'a Barrier,
+    pub(super) ends: Instant,
+}
+
+/// Sends the groups of every violation again and shrinks them; the causes are looked for until `ends`, or as long as the run goes on. The
+/// findings are in the order of the rules, and for each rule in the order of the plan.
 pub(crate) async fn findings(
     sender: &Arc<Sender>,
     suite: &Suite,
     session: &Session,
     settings: &Settings,
+    ends: Instant,
 ) -> Vec<Finding> {
     let mut confirming = JoinSet::new();
     let waiting = Arc::new(WaitingBudget::new(WAITED_FOR_SMALLER));
-    for (number, (key, seen)) in session.broken().into_iter().enumerate() {
+    let broken = session.broken();
+    let all_sent = Arc::new(Barrier::new(broken.len()));
+    let half_way = Instant::now() + (ends - Instant::now()) / 2;
+    for (number, (key, seen)) in broken.into_iter().enumerate() {
         // Each step of shrinking would wait for a connection to be idle.
         let is_shrunk = number < SHRUNK_PER_RUN && !keeps_idle(seen.group.relation);
-        let budget =
+        let requests =
             settings.closer_look.then_some(if is_shrunk { settings.args.shrink_requests() } else { 0 });
         let (sender, context) = (Arc::clone(sender), Arc::clone(&session.context));
-        let (key, seen, waiting) = (key.clone(), seen.clone(), Arc::clone(&waiting));
+        let (key, seen) = (key.clone(), seen.clone());
+        let (waiting, all_sent) = (Arc::clone(&waiting), Arc::clone(&all_sent));
         confirming.spawn(async move {
-            let finding = confirm(&sender, &*context, (&key, &seen), (budget, &waiting), &[]).await;
+            let bounds = Bounds { requests, waiting: &waiting, all_sent: &all_sent, ends: half_way };
+            let finding = confirm(&sender, &*context, (&key, &seen), bounds, &[]).await;
             (number, finding)
         });
     }
@@ -57,16 +75,16 @@ pub(crate) async fn findings(
     }
     findings.sort_by_key(|(number, _)| *number);
     let findings = findings.into_iter().map(|(_, finding)| finding).collect();
-    causes::with_causes(findings, sender, suite, session, settings).await
+    causes::with_causes(findings, sender, suite, session, settings, ends).await
 }
 
-/// Sends a group again, shrinks it within the budget of requests, and sends the smaller group again. Without a budget, or when the
-/// run ends first, the finding is the violation as it was first seen. No step changes the members of `kept`.
+/// Sends a group again, shrinks it within the bounds, and sends the smaller group again. Where it is not sent again, or the run ends
+/// first, the finding is the violation as it was first seen. No step changes the members of `kept`.
 pub(super) async fn confirm(
     sender: &Sender,
     context: &dyn Knowledge,
     (key, seen): (&Key, &FirstViolation),
-    (budget, waiting): (Option<u32>, &WaitingBudget),
+    Bounds { requests, waiting, all_sent, ends }: Bounds<'_>,
     kept: &[String],
 ) -> Finding {
     let resender = Resender::new(sender, seen.rule, key, context, waiting);
@@ -78,31 +96,34 @@ pub(super) async fn confirm(
         exchanges: seen.exchanges.clone(),
         violation: seen.violation.clone(),
     };
-    let mut requests = RequestBudget::new(budget.unwrap_or_default());
-    let work = async {
-        let Some(budget) = budget else { return (Vec::new(), None) };
-        let first = attempts(&patient, &original).await;
-        // What is broken now and then is shrunk by the search for its cause, which sends each step often enough.
-        if !first.iter().all(|attempt| attempt.violation.is_some()) || budget == 0 {
-            return (first, None);
-        }
-        let code = code_of(&original.exchanges, &original.violation);
-        let shrinker = Shrinker { resender: &resender, tries: 1, kept, code };
-        let smaller = shrinker.shrink(original.clone(), &mut requests).await;
-        let is_smallest = smaller.is_smallest;
-        if smaller.reproduction.group.members != original.group.members {
-            let again = attempts(&patient, &smaller.reproduction).await;
-            if reproduces(&again) {
-                return (again, Some(smaller));
+    let sending_again =
+        async { if requests.is_some() { attempts(&patient, &original).await } else { Vec::new() } };
+    let first = sender.stop.or_stopped(sending_again).await.unwrap_or_default();
+    // Where the run ends meanwhile, nothing is made smaller.
+    let _ = sender.stop.or_stopped(all_sent.wait()).await;
+    let mut budget = RequestBudget::new(requests.unwrap_or_default());
+    // What is broken now and then is shrunk by the search for its cause, which sends each step often enough.
+    let is_shrunk = budget.left() > 0 && !first.is_empty() && first.iter().all(|own| own.violation.is_some());
+    let smaller = if is_shrunk {
+        let shrinking = async {
+            let code = code_of(&original.exchanges, &original.violation);
+            let shrinker = Shrinker { resender: &resender, tries: 1, kept, code };
+            let smaller = shrinker.shrink(original.clone(), &mut budget).await;
+            if smaller.reproduction.group.members != original.group.members {
+                let again = attempts(&patient, &smaller.reproduction).await;
+                if reproduces(&again) {
+                    return (again, smaller);
+                }
             }
-        }
-        // Nothing smaller breaks the rule reliably: the original is reported.
-        let reproduction = original.clone();
-        (first, Some(Shrunk { reproduction, is_smallest }))
+            // Nothing smaller breaks the rule reliably: the original is reported.
+            (first.clone(), Shrunk { reproduction: original.clone(), is_smallest: smaller.is_smallest })
+        };
+        sender.stop.or_stopped(timeout_at(ends, shrinking)).await.and_then(Result::ok)
+    } else {
+        None
     };
-    let (attempts, smaller) = sender.stop.or_stopped(work).await.unwrap_or_default();
-    let Shrunk { mut reproduction, is_smallest } =
-        smaller.unwrap_or(Shrunk { reproduction: original, is_smallest: true });
+    let (attempts, Shrunk { mut reproduction, is_smallest }) =
+        smaller.unwrap_or((first, Shrunk { reproduction: original, is_smallest: !is_shrunk }));
     // A smaller group may have waited for less time than is told of it.
     let mut same = attempts.iter().filter(|again| !again.is_new(&reproduction.group));
     if let Some((exchanges, violation)) =
@@ -115,7 +136,7 @@ pub(super) async fn confirm(
         group: reproduction.group,
         exchanges: reproduction.exchanges,
         attempts,
-        shrink_requests: requests.spent(),
+        shrink_requests: budget.spent(),
         could_be_smaller: !is_smallest,
         ..seen.finding(key, context.specification())
     }

@@ -74,10 +74,18 @@ impl<'a> Forecast<'a> {
 
     /// When the depth of the plan ends.
     pub(crate) fn depth_ends(&self) -> Instant {
+        self.started + of_plan(self.budget())
+    }
+
+    /// When the whole run ends, of which the plan is over now: what is kept for confirming is kept, however long the plan took.
+    pub(crate) fn ends(&self) -> Instant {
+        let budget = self.budget();
+        (self.started + budget).max(Instant::now() + budget / 3)
+    }
+
+    fn budget(&self) -> Duration {
         let stated = self.settings.budget.unwrap_or(self.settings.args.time_limit());
-        let budget =
-            self.reported.as_ref().filter(|last| !last.too_long).map_or(stated, |last| last.time_limit);
-        self.started + of_plan(budget)
+        self.reported.as_ref().filter(|last| !last.too_long).map_or(stated, |last| last.time_limit)
     }
 
     /// The estimate to report: the first one after a rate limit is known, or that of a target that is too slow for the whole depth; and each
@@ -224,7 +232,21 @@ mod tests {
         assert_eq!((fast.shortened, fast.too_long, fast.enough), (false, false, None), "{fast}");
         assert!(!estimate(50, Some(500), Some(LIMIT)).shortened, "a budget of requests bounds the time");
         let hopeless = estimate(2_000, None, None);
-        assert!(hopeless.too_long && hopeless.enough.is_some(), "{hopeless}");
+        assert!(hopeless.too_long, "{hopeless}");
+        // What is named as long enough is longer than the limit, and every rule fits into it.
+        let enough = hopeless.enough.unwrap();
+        let within_enough = cost().estimate(None, hopeless.interval, Some(enough), enough);
+        assert!(enough > LIMIT && !within_enough.too_long, "{hopeless}: {within_enough}");
         assert_eq!(estimate(200_000, None, None).enough, None);
+    }
+
+    #[test]
+    fn a_new_estimate_begins_with_its_reason() {
+        let first = cost().estimate(None, Duration::from_millis(50), None, LIMIT);
+        let reason = "the target takes fewer requests a second than expected";
+        let second = Estimate { revised: Some(reason), ..first.clone() };
+        let words = second.to_string();
+        assert_eq!(words, format!("new estimate, because {reason}: {first}"));
+        assert!(words.contains("expected: at 20 requests a second, about "), "{words}");
     }
 }

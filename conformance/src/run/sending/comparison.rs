@@ -433,6 +433,37 @@ mod tests {
         }
     }
 
+    /// A nonce is for one operation: a target that refuses some has no answer to a value that requests share.
+    #[test]
+    fn what_comes_for_a_nonce_is_no_answer_to_a_value() {
+        let mut run = Run::new();
+        let nonce = run.requests[1]["params"][0]["nonce"].clone();
+        for request in run.requests.iter_mut().skip(1).step_by(3) {
+            request["params"][0]["nonce"] = nonce.clone();
+        }
+        let mut refused = 0;
+        let values = run.send_all(|request, _| {
+            let is_refused = request["params"][0]["nonce"] == nonce;
+            refused += usize::from(is_refused);
+            if is_refused { (403, false) } else { SERVED }
+        });
+        assert_eq!(values, BTreeSet::new());
+        assert!(refused >= run.requests.len() / 3, "{refused} of {}", run.requests.len());
+    }
+
+    /// A target may refuse what is larger than what wallets send: that says nothing of the values of the request.
+    #[test]
+    fn a_refused_request_counts_where_it_has_an_ordinary_size() {
+        for (bytes, value) in [(1_000, Some(format!("sender {REFUSED}"))), (5_000, None)] {
+            let mut run = Run::new();
+            for request in run.requests.iter_mut().step_by(3) {
+                request["params"][0]["callData"] = json!(format!("0x{}", "00".repeat(bytes)));
+            }
+            let values = run.send_all(|request, _| if is_refused(request) { (413, false) } else { SERVED });
+            assert_eq!(values, value.into_iter().collect::<BTreeSet<_>>(), "{bytes} bytes");
+        }
+    }
+
     #[test]
     fn what_is_refused_among_others_and_served_alone_is_no_answer_to_a_value() {
         for status_alone in [200, 503] {

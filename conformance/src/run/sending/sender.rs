@@ -1,9 +1,9 @@
 //! Sends the requests of a group and collects the answers, in the order that the group needs and at a pace that the target accepts.
 
-use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
+use std::{iter, mem, slice};
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
@@ -15,6 +15,7 @@ use paymaster_client::stop::Stop;
 use paymaster_engine::cases::{Group, Member, Order, Role, keeps_idle};
 use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_engine::specification::Specification;
+use paymaster_engine::spending::Spending;
 use paymaster_exchange::{Body, Exchange, Failure, Stage};
 use tokio::sync::{Semaphore, mpsc};
 
@@ -47,6 +48,18 @@ struct Outgoing<'a> {
     sending: Sending,
     share: &'a MemoryPermit,
     patience: Patience,
+}
+
+/// What a group asked the target to pay for beyond its own requests, which are sent once, and what was granted to all that was sent of it.
+#[derive(Debug, Default)]
+struct Sent {
+    has_begun: bool,
+    reserved: Spending,
+    granted: Spending,
+}
+
+fn bodies_of(group: &Group) -> impl Iterator<Item = &Body> {
+    group.members.iter().map(|member| &member.body)
 }
 
 /// Answers with an error that did not come again when the same request was sent again.
@@ -294,19 +307,29 @@ impl Sender {
         patience: Patience,
         share: &mut MemoryPermit,
     ) -> Delivered {
-        let reserved = self.sponsorships.lock().reserve(group).map_err(DeliveryError::OverBudget)?;
-        let delivered = self.deliver_unbounded(group, order, patience, share).await;
+        let reserved = self.reserve(bodies_of(group))?;
+        let mut sent = Sent::default();
+        let delivered = self.deliver_often(group, order, patience, share, &mut sent).await;
         let exchanges = delivered.as_deref().unwrap_or_default();
-        self.sponsorships.lock().settle(reserved, exchanges);
+        let mut sponsorships = self.sponsorships.lock();
+        let unjudged = sent.granted.minus(sponsorships.granted_by(exchanges));
+        sponsorships.settle_unjudged(sent.reserved, unjudged);
+        sponsorships.settle(reserved, exchanges);
         delivered
     }
 
-    async fn deliver_unbounded(
+    fn reserve<'a>(&self, bodies: impl Iterator<Item = &'a Body>) -> Result<Spending, DeliveryError> {
+        self.sponsorships.lock().reserve(bodies).map_err(DeliveryError::OverBudget)
+    }
+
+    /// Sends a group until its answers can be judged; counts what it asks for again, and all that is granted.
+    async fn deliver_often(
         &self,
         group: &Group,
         order: Order,
         patience: Patience,
         share: &mut MemoryPermit,
+        sent: &mut Sent,
     ) -> Delivered {
         let mut delivery = Delivery::new(self.checks);
         let (mut alone, mut open, mut came) = (None, Vec::new(), Vec::new());
@@ -330,21 +353,18 @@ impl Sender {
                         let jobs = self.target.lock().jobs;
                         self.slots.give_back(slots, jobs);
                     }
-                    vec![self.send_among(order, Outgoing { group, sending, share, patience }).await]
+                    self.count(sent, group, 1)?;
+                    let came = self.send_among(order, Outgoing { group, sending, share, patience }).await;
+                    self.count_granted(sent, slice::from_ref(&came));
+                    vec![came]
                 }
                 Step::Send(sending @ Sending::Alone { copies, kept, after }) => {
                     self.sleep(after).await?;
-                    let share = &*share;
-                    let copies = (0..copies).map(async |_| {
-                        let (mut connection, own) = (PooledConnection::default(), self.share());
-                        let share = if copies == 1 { share } else { &own };
-                        let outgoing = Outgoing { group, sending, share, patience };
-                        let delivered = self.send_in_turn(&mut connection, outgoing).await;
-                        (connection, delivered)
-                    });
-                    let (connections, delivered): (Vec<_>, Vec<_>) =
-                        join_all(copies).await.into_iter().unzip();
+                    self.count(sent, group, copies)?;
+                    let outgoing = Outgoing { group, sending, share, patience };
+                    let (connections, delivered) = self.send_copies(copies, outgoing).await;
                     open.extend(connections.into_iter().filter(|_| kept));
+                    self.count_granted(sent, &delivered);
                     delivered
                 }
                 Step::Quiet => {
@@ -365,6 +385,36 @@ impl Sender {
                     vec![self.probe(group, body).await.map(|probe| vec![probe])]
                 }
             };
+        }
+    }
+
+    /// Sends copies of a group at the same time, each over a connection of its own.
+    async fn send_copies(
+        &self,
+        copies: usize,
+        outgoing: Outgoing<'_>,
+    ) -> (Vec<PooledConnection>, Vec<Delivered>) {
+        let copies = (0..copies).map(async |_| {
+            let (mut connection, own) = (PooledConnection::default(), self.share());
+            let share = if copies == 1 { outgoing.share } else { &own };
+            let delivered = self.send_in_turn(&mut connection, Outgoing { share, ..outgoing }).await;
+            (connection, delivered)
+        });
+        join_all(copies).await.into_iter().unzip()
+    }
+
+    /// Takes from the limits what these copies of a group ask for: the first one has its part already.
+    fn count(&self, sent: &mut Sent, group: &Group, copies: usize) -> Result<(), DeliveryError> {
+        let again = copies - usize::from(!mem::replace(&mut sent.has_begun, true));
+        let bodies = (0..again).flat_map(|_| bodies_of(group));
+        sent.reserved = sent.reserved.plus(self.reserve(bodies)?);
+        Ok(())
+    }
+
+    fn count_granted(&self, sent: &mut Sent, came: &[Delivered]) {
+        let sponsorships = self.sponsorships.lock();
+        for exchanges in came.iter().flatten() {
+            sent.granted = sent.granted.plus(sponsorships.granted_by(exchanges));
         }
     }
 
@@ -545,7 +595,13 @@ impl Sender {
         body: Body,
     ) -> Result<Exchange, DeliveryError> {
         self.turns(1).await?;
+        let reserved = self.reserve(iter::once(&body))?;
         let exchange = connection.exchange(&self.transport, body).await;
+        {
+            let mut sponsorships = self.sponsorships.lock();
+            let granted = sponsorships.granted_by(slice::from_ref(&exchange));
+            sponsorships.settle_unjudged(reserved, granted);
+        }
         let probe = Member::plain(Role::Other, "what was served before, again", exchange.request.clone());
         self.report(&exchange, group, group.members.len(), &probe);
         Ok(exchange)

@@ -6,12 +6,11 @@ use std::iter;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use paymaster_engine::cases::Group;
 use paymaster_engine::knowledge::{Knowledge, Requirement};
 use paymaster_engine::message::{Answer, Call, ParsedRequest, result_of};
 use paymaster_engine::specification::Specification;
 use paymaster_engine::spending::{Spending, SpendingLimits, Wei};
-use paymaster_exchange::Exchange;
+use paymaster_exchange::{Body, Exchange};
 use paymaster_settings::Settings;
 use serde_json::Value;
 
@@ -116,12 +115,15 @@ impl Sponsorships {
         }
     }
 
-    /// Takes from the limits what a group asks for. An error, with the limits, where they do not allow it.
-    pub(super) fn reserve(&mut self, group: &Group) -> Result<Spending, SpendingLimits> {
+    /// Takes from the limits what requests ask for. An error, with the limits, where they do not allow it.
+    pub(super) fn reserve<'a>(
+        &mut self,
+        bodies: impl Iterator<Item = &'a Body>,
+    ) -> Result<Spending, SpendingLimits> {
         if !self.limits.is_some() {
             return Ok(Spending::default());
         }
-        let each = group.members.iter().map(|member| Spending::of_body(&member.body, self.specification));
+        let each = bodies.map(|body| Spending::of_body(body, self.specification));
         let asked = each.fold(Spending::default(), Spending::plus);
         let spent = self.spent.plus(asked);
         if asked.sponsorships > 0 && !self.limits.allow(spent) {
@@ -129,6 +131,19 @@ impl Sponsorships {
         }
         self.spent = spent;
         Ok(asked)
+    }
+
+    /// What answers granted; nothing is counted where there are no limits.
+    pub(super) fn granted_by(&self, exchanges: &[Exchange]) -> Spending {
+        let limited = exchanges.iter().filter(|_| self.limits.is_some());
+        let granted = limited.flat_map(|exchange| self.answers(exchange)).filter(|asked| asked.is_granted);
+        granted.fold(Spending::default(), |all, asked| all.plus(asked.spending))
+    }
+
+    /// Replaces what was taken for requests that are not judged, such as copies, by what was granted to them.
+    pub(super) fn settle_unjudged(&mut self, reserved: Spending, granted: Spending) {
+        self.granted = self.granted.plus(granted);
+        self.spent = self.spent.minus(reserved).plus(granted);
     }
 
     /// Replaces what was taken for a group by what the answers to it granted.
@@ -152,8 +167,7 @@ impl Sponsorships {
                 self.remember(&asked);
             }
         }
-        self.granted = self.granted.plus(granted);
-        self.spent = self.spent.minus(reserved).plus(granted);
+        self.settle_unjudged(reserved, granted);
     }
 
     fn grant(&mut self, sent: Option<SystemTime>, cost: Wei) {
@@ -375,8 +389,12 @@ impl Sponsorships {
 mod tests {
     use std::time::Duration;
 
+    use paymaster_client::http::{Limits, Transport};
+    use paymaster_client::network::Target;
+    use paymaster_engine::cases::Group;
     use paymaster_engine::cases::plan::Plan;
     use paymaster_exchange::Response;
+    use paymaster_settings::args::RunArgs;
     use paymaster_settings::{DEFAULT_SPECIFICATION, specification};
 
     use super::*;
@@ -393,6 +411,23 @@ mod tests {
             last_granted: vec![(at(10), Wei(100))],
             ..Sponsorships::new(DEFAULT_SPECIFICATION, SpendingLimits::default())
         }
+    }
+
+    #[test]
+    fn a_target_on_this_machine_alone_has_no_limits_that_nobody_stated() {
+        let limits = |url: &str, profile: &str| {
+            let transport = Transport::new(Target::parse(url).unwrap(), Limits::default(), &[]);
+            let profile = (DEFAULT_SPECIFICATION.read_profile)(profile).unwrap();
+            limits_of(&Settings::new(transport, url.to_owned(), profile, RunArgs::default()))
+        };
+        let tenth = Some(Wei(100_000_000_000_000_000));
+        let elsewhere = "http://staging.example/";
+        assert_eq!(limits(elsewhere, ""), SpendingLimits { sponsorships: Some(50), cost: tenth });
+        let stated = "operations.max-sponsorships = 7";
+        assert_eq!(limits(elsewhere, stated), SpendingLimits { sponsorships: Some(7), cost: tenth });
+        let here = "http://127.0.0.1:4338/";
+        assert_eq!(limits(here, ""), SpendingLimits { sponsorships: None, cost: None });
+        assert_eq!(limits(here, stated), SpendingLimits { sponsorships: Some(7), cost: None });
     }
 
     #[test]

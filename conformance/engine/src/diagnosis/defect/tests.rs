@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::cases::case::{Group, Member, Role};
-use crate::diagnosis::cause::{EarlierRequest, Writing, WrongAnswers};
-use crate::diagnosis::difference::Difference;
+use crate::diagnosis::cause::{Amount, Bounds, EarlierRequest, Writing, WrongAnswers};
+use crate::diagnosis::difference::{Difference, Respect};
 use crate::diagnosis::finding::{Attempt, KindShare, Sought};
 use crate::diagnosis::sentence::Shown;
 use crate::rules::requests::number_id;
 use crate::rules::{Advice, Violation};
 use crate::session::recorded::RECORDED;
-use crate::specification::SAMPLE;
+use crate::specification::{Counted, SAMPLE};
 
 /// A finding in an answer to a quote in sponsored mode.
 fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {
@@ -114,6 +114,34 @@ fn result_with(members: &Value) -> Value {
 fn row(name: &str, cause: Option<Cause>, answer: &Value) -> Finding {
     let rule = format!("sponsored-result.{name}");
     answered(finding(&rule, &format!("/result/{name}"), cause), answer)
+}
+
+#[test]
+fn a_length_is_one_cause_whether_it_was_counted_or_tried() {
+    const LIST: &str = "/params/1/list";
+    let tried = |failing, passing| {
+        Some(Cause::Members(vec![Difference {
+            respect: Respect::Length,
+            ..member(LIST, json!(vec![1; failing]), json!(vec![1; passing]))
+        }]))
+    };
+    let counted = |pointer, bounds| {
+        let counted = Counted { pointer, what: "element" };
+        Some(Cause::Amount(Amount { counted, bounds, broken: 5, held: 5 }))
+    };
+    for (failing, passing, pointer, bounds, expected) in [
+        (3, 2, LIST, Bounds::AtLeast(3), 1),
+        (2, 3, LIST, Bounds::AtMost(2), 1),
+        (3, 2, LIST, Bounds::AtLeast(4), 2),
+        (3, 2, LIST, Bounds::AtMost(3), 2),
+        (3, 2, LIST, Bounds::Exactly(3), 2),
+        (3, 2, "/params/1/other", Bounds::AtLeast(3), 2),
+    ] {
+        let found = count(counted(pointer, bounds), tried(failing, passing));
+        assert_eq!(found, expected, "{failing} {passing} {pointer} {bounds:?}");
+    }
+    let values = decides(LIST, json!([1, 1, 1]), json!([1, 1]));
+    assert_eq!(count(counted(LIST, Bounds::AtLeast(3)), Some(values)), 2);
 }
 
 #[test]

@@ -44,16 +44,21 @@
   reveal(document);
   document.addEventListener("toggle", (event) => { if (event.target.open) reveal(event.target); }, true);
 
-  // Implementations side by side: the rows in which they differ
+  // Implementations side by side: the rows in which they differ, unless there is none, or a link points to another one
   const differences = byId("differences");
-  differences?.addEventListener("click", () => {
-    const only = differences.getAttribute("aria-pressed") !== "true";
+  const rows = all(".matrix .row");
+  function differing(only) {
     differences.setAttribute("aria-pressed", String(only));
-    const rows = all(".matrix .row");
     for (const row of rows) row.hidden = only && !row.classList.contains("differs");
     for (const part of all(".matrix .part")) part.hidden = all(".row", part).every((row) => row.hidden);
     byId("shown").textContent = only ? `${rows.filter((row) => !row.hidden).length} of ${rows.length} clauses` : "";
-  });
+  }
+  if (differences) {
+    differences.addEventListener("click", () => differing(differences.getAttribute("aria-pressed") !== "true"));
+    const linked = byId(decodeURIComponent(location.hash.slice(1)));
+    differing(rows.some((row) => row.classList.contains("differs")) && !linked?.matches(".row:not(.differs)"));
+    linked?.scrollIntoView();
+  }
 
   const search = byId("search");
   if (!search) return;

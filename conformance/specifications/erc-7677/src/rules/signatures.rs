@@ -16,10 +16,10 @@ use serde_json::{Map, Value};
 
 use crate::kinds::{CallParts, is_stub, paymaster_members, version};
 use crate::lines;
-use crate::relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, PAIR, PAYMASTER_LIMITS, SPELLINGS, form_of};
+use crate::relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, PAIR, SPELLINGS, form_of};
 use crate::rules::pairs::{is_final, own_data, place_of_data};
 use crate::rules::requests::{exchange, rule};
-use crate::rules::results::{Shape, judged};
+use crate::rules::results::{LIMITS, Shape, judged};
 use crate::target::{GAS, Target};
 
 const fn signed(id: &'static str, relation: &'static Relation, check: GroupCheck) -> Rule {
@@ -156,7 +156,7 @@ fn by_profile(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), S
     }
     // Without both gas limits of the paymaster, in the request or the result, the operation that the contract hashes is unknown.
     let has_limit = |name: &str| result.contains_key(name) || !call.operation()[name].is_null();
-    if operation.version != EntryPointVersion::V06 && !PAYMASTER_LIMITS.into_iter().all(has_limit) {
+    if operation.version != EntryPointVersion::V06 && !LIMITS.into_iter().all(has_limit) {
         return None;
     }
     // The contract's count of operations of the sender is signed too, where it has one.

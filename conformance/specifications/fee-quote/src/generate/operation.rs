@@ -2,7 +2,7 @@
 
 use alloy_primitives::Address;
 use num_bigint::BigUint;
-use paymaster_ethereum::{ACCOUNTS, CallContext, Encoded, in_mixed_case};
+use paymaster_ethereum::{ACCOUNTS, CallContext};
 use paymaster_schemas::validator_for;
 use proptest::prelude::{BoxedStrategy, Strategy};
 use proptest::strategy::Union;
@@ -283,7 +283,7 @@ fn init_code(rng: &mut TestRng) -> String {
     if rng.chance(OF_WALLETS) {
         let account = rng.pick(ACCOUNTS);
         let encoded = account.init_code(&mut |bound| rng.below(bound));
-        return spelled(rng, &encoded);
+        return encoded.spelled(&mut |bound| rng.below(bound));
     }
     let arguments = rng.count(4, 100);
     rng.hex(20 + arguments)
@@ -317,21 +317,12 @@ impl Wallet {
                 let calls = CallContext { tokens: &self.tokens, paymaster: self.paymaster, most_calls };
                 let encoded = account.call_data(&mut |bound| rng.below(bound), &calls);
                 if encoded.bytes.len() <= self.most {
-                    return spelled(rng, &encoded);
+                    return encoded.spelled(&mut |bound| rng.below(bound));
                 }
             }
         }
         let selector = 4.min(self.most);
         let bytes = rng.count(selector, self.most.min(OPAQUE_BYTES));
         rng.hex(bytes)
-    }
-}
-
-/// The data as clients write them: most in lower case, some with the checksums of EIP-55 in the addresses, a few in mixed letter case.
-fn spelled(rng: &mut TestRng, encoded: &Encoded) -> String {
-    match rng.below(10) {
-        0 => in_mixed_case(&encoded.checksummed(), &mut |bound| rng.below(bound)),
-        1..=3 => encoded.checksummed(),
-        _ => encoded.lower_case(),
     }
 }

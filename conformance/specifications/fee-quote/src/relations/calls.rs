@@ -60,10 +60,13 @@ pub static REFUSED_FORMS: Relation = Relation::new(
                 set(request, OPERATION, name, amount(name, 0));
             }
         });
-        add("gas that costs more than 2^64 wei", &|request| {
-            set(request, OPERATION, "callGasLimit", amount("callGasLimit", 29_000_000));
-            set(request, OPERATION, "maxFeePerGas", amount("maxFeePerGas", 9_000_000_000_000));
-        });
+        // Where sponsorships are limited, none of these forms would be sent to the sponsor method with it.
+        if !input.context.spending_limits().is_some() {
+            add("gas that costs more than 2^64 wei", &|request| {
+                set(request, OPERATION, "callGasLimit", amount("callGasLimit", 29_000_000));
+                set(request, OPERATION, "maxFeePerGas", amount("maxFeePerGas", 9_000_000_000_000));
+            });
+        }
         add("a dummy signature and paymasterAndData", &|request| {
             // What wallets send for an estimate: a signature of the right length that recovers to some address.
             let signature = format!("0x{}7aaa{}1c", "f".repeat(62), "7".repeat(62));

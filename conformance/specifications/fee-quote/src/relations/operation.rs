@@ -201,5 +201,20 @@ mod tests {
     fn every_bound_and_every_nonce_has_its_round() {
         assert_eq!(SIZES.rounds.count(u32::MAX) as usize, BOUNDS.len());
         assert_eq!(NONCES.rounds.count(u32::MAX) as usize, NONCES_HEX.len());
+        // A bound without requests of its size has another relation, or is about more than a size.
+        let request = json!({"id": 1, "params": [
+            {"callData": "0x", "initCode": "0x", "callGasLimit": "1", "maxFeePerGas": "1", "maxPriorityFeePerGas": "1"},
+            {"expiryDuration": 60, "sponsorshipInfo": {"webhookData": {}}},
+        ]});
+        let write = |_: &str, amount: BigUint| json!(amount.to_string());
+        let not_sent = BOUNDS.iter().filter(|bound| bound.resized(&request, bound.most, &write).is_none());
+        assert_eq!(
+            not_sent.map(|bound| bound.beyond).collect::<Vec<_>>(),
+            [
+                "a list of more than {} tokens",
+                "a token that is in the list more than once",
+                "maxPriorityFeePerGas above maxFeePerGas",
+            ]
+        );
     }
 }

@@ -12,7 +12,7 @@ use crate::base;
 use crate::relations::calls::with_variations;
 use crate::relations::{MODE, OPERATION, TOKEN_INFO};
 use crate::tables::{GAS, is_hex};
-use crate::target::{Accepts, Context, Support};
+use crate::target::{Accepts, Context, Support, TOKEN_LIST_LENGTH};
 
 /// Sponsoring in token mode with a token that is not supported.
 pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(
@@ -238,7 +238,7 @@ pub static LONG_TOKEN_LIST: Relation =
         Bases::These(&[Base::accepted(kinds::QUOTE_ERC20)]),
         Rounds::Fixed(8), // The baseline has a short list with an unsupported token too, so that only the length differs.
         |input, ids| {
-            let length = *item_of_round(input, &LENGTHS);
+            let length = *item_of_round(input, &lengths(Context::of(input.context)));
             let known: Vec<&str> = Context::of(input.context).tokens_with(Support::Supported).collect();
             if Context::of(input.context).unlisted_tokens == Support::Supported || known.is_empty() {
                 return Vec::new();
@@ -289,5 +289,9 @@ fn unsupported(input: &BuildInput<'_>, salt: u64) -> Option<String> {
     (Context::of(input.context).unlisted_tokens != Support::Supported).then(|| address(input, salt + 100))
 }
 
-/// The lengths of the token lists, one a round.
-const LENGTHS: [usize; 8] = [1, 2, 3, 9, 10, 11, 60, 100];
+/// The lengths of the token lists, one a round: some are just inside and just beyond what the target must serve.
+fn lengths(context: &Context) -> [usize; 8] {
+    let stated = context.profile.limits.token_list_length.unwrap_or(TOKEN_LIST_LENGTH);
+    let served = usize::try_from(stated).unwrap_or(usize::MAX / 2);
+    [1, 2, 3, served.saturating_sub(1).max(1), served, served + 1, 60, 100]
+}

@@ -312,6 +312,14 @@ fn addresses_that_look_like_tokens_are_drawn_when_they_are_unsupported() {
     };
     let natives = [address("0"), address("e")];
     let one_digit_off = |token: &&String| token[3..41] == "a".repeat(38) && *token != &address("a");
+    let digits = |count: usize, digit: &str| digit.repeat(count);
+    let others = [
+        // The supported token with another digit in the middle, and with its first and last four digits alone.
+        format!("0x{}7{}", digits(19, "a"), digits(20, "a")),
+        format!("0x{0}{1}{0}", digits(4, "a"), digits(32, "7")),
+        // USDC of Ethereum.
+        "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48".to_owned(),
+    ];
     let tokens = TokenLists {
         supported: vec![Token { address: address("a"), ..Token::default() }],
         unsupported: vec![address("f")],
@@ -321,10 +329,12 @@ fn addresses_that_look_like_tokens_are_drawn_when_they_are_unsupported() {
     let seen = drawn(&of(Support::Unsupported));
     assert!(natives.iter().all(|native| seen.contains(native)), "{seen:?}");
     assert!(seen.iter().filter(one_digit_off).count() >= 2, "{seen:?}");
+    assert!(others.iter().all(|other| seen.contains(other)), "{seen:?}");
     // When unlisted tokens may be supported, one of these may be a token.
     let seen = drawn(&of(Support::Unknown));
     assert!(!natives.iter().any(|native| seen.contains(native)), "{seen:?}");
     assert_eq!(seen.iter().filter(one_digit_off).count(), 0, "{seen:?}");
+    assert!(!others.iter().any(|other| seen.contains(other)), "{seen:?}");
 }
 
 #[test]

@@ -184,7 +184,7 @@ impl Search<'_> {
     }
 
     /// The group of the finding, built from its base with a new value of the member.
-    fn renewed_group(&self, under: &str, base: &Value) -> Option<Group> {
+    pub(super) fn renewed_group(&self, under: &str, base: &Value) -> Option<Group> {
         let base = self.renewed(base, under)?;
         Subject::Base.with(&self.finding.group, base, self.resender.context)
     }
@@ -227,7 +227,9 @@ impl Search<'_> {
     /// Whether something is kept under the amount that is sent once, or under that and the party.
     async fn kept_under_once(&mut self, own: &Value, others: &[Value]) -> Option<Diagnosis> {
         let places @ Places { once, party, .. } = self.places();
-        if let Some(diagnosis) = self.kept_under(once, own, others).await {
+        let is_of_another = |other: &&Value| other.pointer(party) != own.pointer(party);
+        let of_others: Vec<Value> = others.iter().filter(is_of_another).cloned().collect();
+        if let Some(diagnosis) = self.kept_under(once, own, &of_others).await {
             return Some(diagnosis);
         }
         let same_party =

@@ -53,6 +53,10 @@ impl Subject {
     }
 }
 
+fn is_lower_case(text: &str) -> bool {
+    !text.bytes().any(|byte| byte.is_ascii_uppercase())
+}
+
 /// The members of a rebuilt group that a group has, by role and label: shrinking may have left some out.
 fn with_the_members_of(group: &Group, mut rebuilt: Group) -> Option<Group> {
     let mut all = rebuilt.members.drain(..);
@@ -376,10 +380,47 @@ impl Search<'_> {
         Some(Diagnosis { cause: Cause::Members(members), contrast: Some(contrast), ..found })
     }
 
+    /// Whether requests of another party that is written in the same way are right, so that not the letter case decides: the target has kept
+    /// something under one way of writing this party.
+    async fn is_kept_under_a_spelling(
+        &mut self,
+        subject: Subject,
+        failing: &Value,
+        member: &Difference,
+    ) -> bool {
+        // A new address may have few letters.
+        const TRIED: usize = 3;
+        let party = self.places().party;
+        // New addresses are in lower case. Those of a group are then written as its relation says.
+        let is_in_lower_case = member.failing.as_ref().and_then(Value::as_str).is_some_and(is_lower_case);
+        if member.pointer != party
+            || member.kind() != DifferenceKind::LetterCase
+            || !(self.judges_groups() || is_in_lower_case)
+        {
+            return false;
+        }
+        for _ in 0..TRIED {
+            let group = if self.judges_groups() {
+                self.renewed_group(party, &self.finding.group.base)
+            } else {
+                let other = self.renewed(failing, party);
+                other.and_then(|other| subject.with(&self.finding.group, other, self.resender.context))
+            };
+            let Some(group) = group else { return false };
+            if !matches!(self.send(&group).await, Some((_, Outcome::Held))) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// What of the only difference decides: the values, how long they are, or how much. None where a list as a whole decides.
     async fn respect(&mut self, subject: Subject, failing: &Value, member: &Difference) -> Option<Respect> {
         if member.element().is_some() {
             return self.respect_of_lists(subject, failing, member).await;
+        }
+        if self.is_kept_under_a_spelling(subject, failing, member).await {
+            return None;
         }
         if let Some(other) = self.equal_member(subject, failing, member).await {
             return Some(Respect::EqualTo(other));

@@ -112,7 +112,8 @@ pub(crate) const OF_OVERLOAD: &[Fault] = &[
         .when(|view| {
             let [sender, nonce] = ["sender", "nonce"].map(|member| text_of(&view.operation()[member]));
             view.is(kinds::SPONSOR_SPONSORED) && view.memory.count_of(&format!("{sender} {nonce}")) > 1
-        }),
+        })
+        .depends_on_others(),
     fault(SERVED, "sender-lost-under-load", "finds no sender while other requests are in flight")
         .on_http(|view, response| {
             if view.arrival.in_flight > 1 {

@@ -38,6 +38,11 @@ fn ended(
     }
     session.tally.access.merge(access);
     session.tally.denied();
+    concluded(session)
+}
+
+/// The summary of a run that completed its plan.
+fn concluded(session: Session) -> Summary {
     let findings = session.findings();
     session.conclude(Ending {
         target: String::new(),
@@ -107,6 +112,33 @@ fn what_waits_only_for_a_known_failure_is_covered_by_it() {
     let refused = outcome(&without, "sponsor.refused-gets-0x");
     assert_eq!(refused.verdict, Verdict::Inconclusive);
     assert_eq!(refused.waits_for, Some(&lines::REFUSED));
+}
+
+/// One request at a time shows nothing of answers that requests in flight together would get mixed up.
+#[test]
+fn a_rule_about_mixed_up_answers_does_not_pass_where_no_two_requests_were_in_flight() {
+    let config = Config::default();
+    let service = Service::new(&config).unwrap();
+    let sound = |body: &[u8]| answer(&service, body);
+    let context: Arc<dyn Knowledge> = Arc::new(Context::new(common::profile(&config)));
+    let rules = ["answer.id", "answer.jsonrpc"].map(|id| SPECIFICATION.find_rule(id).unwrap());
+    for alone in [false, true] {
+        let mut session = Session::new(rules.to_vec(), Arc::clone(&context));
+        session.alone = alone;
+        for group in Plan::new(&*context, 1, 4) {
+            session.judge(&group, &send(&sound, &group));
+        }
+        let summary = concluded(session);
+        assert_eq!(outcome(&summary, "answer.jsonrpc").verdict, Verdict::Passed);
+        let of_mix_ups = outcome(&summary, "answer.id");
+        if alone {
+            let reason = of_mix_ups.reason.as_deref().unwrap();
+            assert_eq!(of_mix_ups.verdict, Verdict::Inconclusive, "{reason}");
+            assert!(reason.starts_with("no two requests were in flight at the same time: "), "{reason}");
+        } else {
+            assert_eq!(of_mix_ups.verdict, Verdict::Passed);
+        }
+    }
 }
 
 #[test]
