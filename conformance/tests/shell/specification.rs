@@ -74,7 +74,7 @@ fn a_target_is_asked_which_specification_it_serves_and_the_requests_count() {
     has(&err, &["a method that cannot exist included: \"no key\"", "--spec"]);
     // The status says that who asks is refused: the run says so.
     let refusing = raw(|mut stream| {
-        let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no key"}}"#;
+        let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Invalid API key"}}"#;
         let head = format!("HTTP/1.1 401 Unauthorized\r\ncontent-length: {}\r\n\r\n", error.len());
         while read_request(&mut stream) {
             write(&mut stream, (head.clone() + error).as_bytes());
@@ -82,7 +82,7 @@ fn a_target_is_asked_which_specification_it_serves_and_the_requests_count() {
     });
     let mut command = binary(&folder);
     let (out, _) = ends(3, finish(command.env_remove("PAYMASTER_SPEC").arg(refusing)));
-    has(&flat(&out), &["401"]);
+    has(&flat(&out), &["401", "Next - give the key that the target asks for"]);
 }
 
 /// Where every refusal asks for a policy, no other line of the profile helps first.

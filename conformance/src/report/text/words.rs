@@ -91,7 +91,7 @@ pub(crate) fn next(report: &Report) -> Option<String> {
         Conclusion::Incomplete if report.details.is_interrupted => {
             "the run was interrupted: start it again; what was judged so far held"
         }
-        Conclusion::Incomplete if report.details.asks_for_key => {
+        Conclusion::Incomplete | Conclusion::CouldNotTest if report.details.asks_for_key => {
             "give the key that the target asks for, in the URL or with --header, and run again"
         }
         Conclusion::Incomplete if report.cut_short.is_some() => {
