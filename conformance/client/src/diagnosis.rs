@@ -89,8 +89,3 @@ pub fn with_causes(cause: &(dyn Error + 'static)) -> String {
     };
     causes.fold(cause.to_string(), joined)
 }
-
-/// The first cause of an error: of a connection that was not made, what the operating system reports.
-pub(crate) fn root_cause(error: &(dyn Error + 'static)) -> String {
-    successors(Some(error), |&cause| cause.source()).last().unwrap_or(error).to_string()
-}

@@ -16,7 +16,13 @@ pub const WRITTEN_BY_A_RUN: u64 = 512 * 1024 * 1024;
 /// When it cannot be read, or has more than `most` bytes.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    let file = File::open(path).map_err(|cause| match cause.kind() {
+        io::ErrorKind::NotFound => {
+            io::Error::new(cause.kind(), "there is no such file; a path counts from the current folder")
+        }
+        _ => cause,
+    })?;
+    file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         let cause = format!("the file has more than {} MiB: is it the right one?", most >> 20);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, cause));
@@ -43,5 +49,8 @@ mod tests {
         let cause = read_text(Path::new("/dev/zero"), WRITTEN_BY_HAND).unwrap_err();
         assert_eq!(cause.to_string(), "the file has more than 16 MiB: is it the right one?");
         assert_eq!(read(Path::new("/dev/null"), 0).unwrap(), b"");
+        let cause = read(Path::new("gone.toml"), WRITTEN_BY_HAND).unwrap_err();
+        assert_eq!(cause.kind(), io::ErrorKind::NotFound);
+        assert!(cause.to_string().contains("there is no such file"), "{cause}");
     }
 }

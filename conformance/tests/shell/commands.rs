@@ -42,6 +42,7 @@ fn ctrl_c_ends_with_a_report() {
     }
     let out = told_when_interrupted(child);
     assert!(out.contains("cut short: interrupted"), "{out}");
+    assert!(out.contains("the run was interrupted: start it again"), "{out}");
 }
 
 #[test]

@@ -80,6 +80,16 @@ fn a_value_that_is_not_utf_8_is_2_and_not_shown() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn certificates_from_a_device_without_end_are_2() {
+    let folder = tempdir().unwrap();
+    let mut command = binary(&folder);
+    command.env("SSL_CERT_FILE", "/dev/zero").arg("https://127.0.0.1:1/");
+    let (_, err) = ends(2, finish(&mut command));
+    assert!(err.contains("SSL_CERT_FILE /dev/zero: "), "{err}");
+}
+
 /// A file of a run against the embedded server is replayed against such a server, which is no service of the user.
 #[test]
 fn a_replay_against_the_embedded_server_says_so() {

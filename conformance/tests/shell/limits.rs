@@ -131,24 +131,32 @@ sponsors = "any"
 
 #[test]
 fn a_run_gets_no_more_sponsorships_than_the_profile_allows() {
-    let folder = tempdir().unwrap();
-    let granted = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&granted);
-    let server = Server::changing(move |_, request, answer| {
-        let answers = answer.as_array().map_or_else(|| vec![&*answer], |answers| answers.iter().collect());
-        if asks(request) {
-            counted
-                .fetch_add(answers.into_iter().filter(|answer| is_granted(answer)).count(), Ordering::SeqCst);
-        }
-    });
-    let profile = format!("{PROFILE}max-sponsorships = 30\nmax-cost = \"0.01 ETH\"\n");
-    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
-    let (out, err) = ends(0, run(&folder, &[&server.url(), "--allow-incomplete"]));
-    let granted = granted.load(Ordering::SeqCst);
-    assert!((20..=30).contains(&granted), "{granted}");
-    let limits = "30 sponsorships worth 0.01 ETH (operations.max-sponsorships";
-    assert!(flat(&err).contains(&format!("at most {limits}")), "{err}");
-    assert!(flat(&out).contains(&format!("the run may get no more than {limits}")), "{out}");
+    for busy in [false, true] {
+        let folder = tempdir().unwrap();
+        let (asked, granted) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+        let counted = Arc::clone(&granted);
+        let server = Server::changing(move |_, request, answer| {
+            if !asks(request) {
+                return;
+            }
+            // What is busy now and then is sent again, with the rest of its group, and with copies.
+            if busy && asked.fetch_add(1, Ordering::SeqCst) % 4 == 3 && answer.is_object() {
+                return refuse(answer, -32_000, "server busy");
+            }
+            let answers =
+                answer.as_array().map_or_else(|| vec![&*answer], |answers| answers.iter().collect());
+            let granted = answers.into_iter().filter(|answer| is_granted(answer)).count();
+            counted.fetch_add(granted, Ordering::SeqCst);
+        });
+        let profile = format!("{PROFILE}max-sponsorships = 30\nmax-cost = \"0.01 ETH\"\n");
+        fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+        let (_, out, err) = run(&folder, &[&server.url(), "--allow-incomplete"]);
+        let granted = granted.load(Ordering::SeqCst);
+        assert!((20..=30).contains(&granted), "{granted}: {out}");
+        let limits = "30 sponsorships worth 0.01 ETH (operations.max-sponsorships";
+        assert!(flat(&err).contains(&format!("at most {limits}")), "{err}");
+        assert!(flat(&out).contains(&format!("the run may get no more than {limits}")), "{out}");
+    }
 }
 
 #[test]

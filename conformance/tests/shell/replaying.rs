@@ -374,6 +374,10 @@ fn a_folder_says_of_each_defect_what_became_of_it() {
     fs::create_dir(folder.path().join("empty")).unwrap();
     let (_, err) = ends(2, run(&folder, &["replay", "empty"]));
     assert!(err.contains("there is no replay file"), "{err}");
+    for wrong in [&["-H", "no colon"][..], &["ftp://127.0.0.1/"]] {
+        let (out, err) = ends(2, run(&folder, &[&["replay", "paymaster-replays"], wrong].concat()));
+        assert!(err.starts_with("error: ") && out.is_empty(), "{out}{err}");
+    }
 }
 
 #[test]

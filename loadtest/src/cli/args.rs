@@ -3,14 +3,33 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use paymaster_settings::exit;
 
+use crate::cli::MetricsArgs;
 use crate::cli::commands::embedded::DeviationArgs;
 use crate::cli::commands::worker::{LocustfileArgs, WorkerArgs};
-use crate::cli::{MetricsArgs, exit};
-use crate::report;
+use crate::report::{self, Extent, ReportFormat};
 use crate::results::{Threshold, Tolerance, metric_names};
 use crate::run::RunOptions;
 use crate::scenarios::{self, MIXED};
+
+/// The exit codes of every program, as the help describes them for a load test.
+const EXIT_CODES: &[(u8, &str)] = &[
+    (exit::CONFORMS, "every threshold was met, and no judged answer was wrong"),
+    (
+        exit::VIOLATIONS,
+        "a threshold was missed (wrong-rate<=0%, error-rate<1% and, with --rate, reached-rate>=95% are the defaults), or a figure became worse (--compare)",
+    ),
+    (exit::USAGE, "wrong usage or configuration, or a report that could not be written"),
+    (
+        exit::COULD_NOT_TEST,
+        "could not test: the target does not answer, nothing was measured, or the target stopped answering",
+    ),
+    (
+        exit::INCOMPLETE,
+        "incomplete: nothing failed, but the run was cut short, the generator was too slow for --rate, or the run is too short for a comparison",
+    ),
+];
 
 /// Load tests a paymaster JSON-RPC service (ERC-4337) and judges its answers: a fast answer that breaks a rule counts as a failure.
 ///
@@ -22,7 +41,7 @@ use crate::scenarios::{self, MIXED};
     long_version = paymaster_version::BUILD,
     args_conflicts_with_subcommands = true
 )]
-#[command(after_help = exit::help(), after_long_help = long_help())]
+#[command(after_help = exit::help(EXIT_CODES), after_long_help = long_help())]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -72,6 +91,8 @@ pub(crate) struct LoadArgs {
     #[arg(short = 'o', long = "report", value_name = "[FORMAT=]PATH", help_heading = "Reports")]
     pub(crate) reports: Vec<String>,
     #[command(flatten, next_help_heading = "Reports")]
+    pub(crate) extent: Extent,
+    #[command(flatten, next_help_heading = "Reports")]
     pub(crate) metrics: MetricsArgs,
     /// Serve the live dashboard of goose on this port of 127.0.0.1 [default port: 5118].
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "5118", require_equals = true, help_heading = "Reports")]
@@ -111,6 +132,8 @@ pub(crate) struct MergeArgs {
     /// `-` for standard output; missing folders are made. Repeatable.
     #[arg(short = 'o', long = "report", value_name = "[FORMAT=]PATH")]
     pub(crate) reports: Vec<String>,
+    #[command(flatten)]
+    pub(crate) extent: Extent,
 }
 
 #[derive(Debug, Args)]
@@ -136,16 +159,14 @@ pub(super) fn scenario_list() -> String {
 
 /// The end of the long help.
 fn long_help() -> String {
-    let formats: Vec<_> = report::FORMATS
-        .iter()
-        .map(|format| format!("  .{:<17} {}", format.names.endings[0], format.about))
-        .collect();
+    let row = |format: &ReportFormat| format!("  .{:<17} {}", format.names.endings[0], format.about);
+    let formats: Vec<_> = report::FORMATS.iter().map(row).collect();
     format!(
         "Scenarios:\n{}\n\nReports:\n{}\n\nMetrics of thresholds: pNN, {}.\n\nThe profile (paymaster.toml) and the variables PAYMASTER_URL, PAYMASTER_CONFIG, PAYMASTER_HEADERS, PAYMASTER_SEED and PAYMASTER_TIMEOUT are the same as for paymaster-conformance. The table [load] of the profile is for this program.\n\n{}",
         scenario_list(),
         formats.join("\n"),
         metric_names(),
-        exit::help()
+        exit::help(EXIT_CODES)
     )
 }
 
@@ -163,6 +184,12 @@ mod tests {
             assert!(help.contains(scenario), "{scenario}");
         }
         assert!(!help.contains("--fault"));
+    }
+
+    #[test]
+    fn the_codes_are_those_of_the_conformance_run() {
+        let codes = |table: &[(u8, &str)]| table.iter().map(|(code, _)| *code).collect::<Vec<_>>();
+        assert_eq!(codes(EXIT_CODES), codes(exit::TABLE));
     }
 
     #[test]

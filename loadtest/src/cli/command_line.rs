@@ -8,23 +8,10 @@ use paymaster_settings::{RunSetup, escape_controls, output::shell};
 /// The longest command line that is kept, in characters. A master of Locust names each lost worker in its `merge`.
 const LONGEST: usize = 2_000;
 
-/// What of a command line may hold secrets.
-struct GivenTarget<'a> {
-    /// The URL as it was given; none if the command line has none.
-    url: Option<&'a str>,
-    /// The same URL with its secrets replaced.
-    shown_url: &'a str,
-    /// The request headers as they were given: `Name: value`.
-    headers: &'a [String],
-    /// Replaces the secrets of the target.
-    redactor: &'a Redactor,
-}
-
 /// The command line of this process, without the secrets of its target.
 pub(super) fn of_target(url: Option<&str>, headers: &[String], setup: &RunSetup) -> String {
-    let RunSetup { settings, redactor, .. } = setup;
-    let target = GivenTarget { url, shown_url: &settings.shown_target, headers, redactor };
-    shown(env::args_os().skip(1), |argument| target.without_secrets(argument))
+    let url = url.map(|url| (url, setup.settings.shown_target.as_str()));
+    shown(env::args_os().skip(1), |argument| without_secrets(argument, url, headers, &setup.redactor))
 }
 
 /// The command line of this process, which has no target.
@@ -52,22 +39,24 @@ pub(super) fn given(line: &str) -> String {
     line
 }
 
-impl GivenTarget<'_> {
-    fn without_secrets(&self, argument: &str) -> String {
-        if self.url == Some(argument) {
-            return self.shown_url.to_owned();
-        }
-        // A header stands behind its option or in the same argument: `-H`, `-HNAME: VALUE`, `--header=NAME: VALUE`.
-        let headers = self.headers.iter().filter(|header| !header.is_empty());
-        let header = headers.filter(|header| argument.ends_with(*header)).max_by_key(|header| header.len());
-        match header {
-            Some(header) => {
-                let option = argument.strip_suffix(header.as_str()).unwrap_or_default();
-                format!("{option}{}", self.redactor.apply(&safe_header(header)))
-            }
-            None => self.redactor.apply(argument).into_owned(),
-        }
+/// An argument without secrets. `url` is the one of the command line, as it was given and as reports show it; `headers` are as they were
+/// given: `Name: value`.
+fn without_secrets(
+    argument: &str,
+    url: Option<(&str, &str)>,
+    headers: &[String],
+    redactor: &Redactor,
+) -> String {
+    if let Some((_, shown)) = url.filter(|(given, _)| *given == argument) {
+        return shown.to_owned();
     }
+    // A header stands behind its option or in the same argument: `-H`, `-HNAME: VALUE`, `--header=NAME: VALUE`.
+    let own = headers.iter().filter(|header| !header.is_empty() && argument.ends_with(*header));
+    let Some(header) = own.max_by_key(|header| header.len()) else {
+        return redactor.apply(argument).into_owned();
+    };
+    let option = argument.strip_suffix(header.as_str()).unwrap_or_default();
+    format!("{option}{}", redactor.apply(&safe_header(header)))
 }
 
 /// A header without its value, unless the value is no secret or is a variable of the environment, which the command line only names.
@@ -85,13 +74,10 @@ mod tests {
         let mut redactor = Redactor::default();
         redactor.hide("k3y-of-the-path");
         let headers: Vec<String> = headers.iter().map(|header| (*header).to_owned()).collect();
-        let target = GivenTarget {
-            url: Some("https://h/k3y-of-the-path?a=b"),
-            shown_url: "https://h/***?a=***",
-            headers: &headers,
-            redactor: &redactor,
-        };
-        shown(arguments.iter().map(OsString::from), |argument| target.without_secrets(argument))
+        let url = Some(("https://h/k3y-of-the-path?a=b", "https://h/***?a=***"));
+        shown(arguments.iter().map(OsString::from), |argument| {
+            without_secrets(argument, url, &headers, &redactor)
+        })
     }
 
     #[test]

@@ -3,7 +3,6 @@
 mod args;
 mod command_line;
 mod commands;
-mod exit;
 
 use std::{process::ExitCode, time::Duration};
 
@@ -34,7 +33,7 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
         Some(Command::Completions { shell }) => Ok(shared::completions::<Cli>(shell)?),
         Some(Command::Man { folder }) => Ok(shared::man::<Cli>(&folder)?),
         Some(Command::EmbeddedServer(deviations)) => {
-            runtime()?.block_on(commands::embedded::serve(&deviations))?;
+            process::runtime()?.block_on(commands::embedded::serve(&deviations))?;
             Ok(codes::CONFORMS)
         }
     }
@@ -71,11 +70,6 @@ impl MetricsArgs {
             }
         }
     }
-}
-
-/// A runtime for the commands that send requests or serve.
-fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
-    process::runtime().map_err(|cause| format!("the runtime: {cause}").into())
 }
 
 /// The signals that end a command. Call it in a runtime, before a load.

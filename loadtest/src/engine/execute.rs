@@ -10,7 +10,7 @@ use goose::goose::{Scenario, Transaction, TransactionFunction};
 use goose::{GooseAttack, GooseError, is_killswitch_triggered, trigger_killswitch};
 use paymaster_settings::escape_controls;
 
-use super::{EndReason, LiveView, RunState, arrivals::pacer, live, stdout::SilencedStdout, users::user};
+use super::{EndReason, LiveView, RunState, arrivals::pacer, live, stdout, users::user};
 
 /// How often the clock is checked.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);
@@ -41,7 +41,7 @@ pub async fn execute(
     mut signal: Pin<&mut (impl Future<Output = ()> + Send)>,
 ) -> Result<(), String> {
     log_goose_errors();
-    let _silenced = SilencedStdout::new();
+    let _silenced = stdout::silenced();
     let mut view = LiveView::default();
     let goose = configured(run, plan, options).map_err(|cause| described(&cause))?;
     pacer::start(run).map_err(|cause| format!("the pacer: {cause}"))?;

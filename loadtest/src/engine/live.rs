@@ -199,7 +199,7 @@ impl Moment {
         };
         let latencies = format!("p50 {p50}, p95 {p95}, p99 {p99} in the last seconds");
         let mut titled = vec![("answers", answers), ("latency", latencies), ("wrong", judged)];
-        let failed = self.counts.without_answer();
+        let failed = self.counts.failures();
         let failed: Vec<String> =
             failed.map(|(outcome, times)| format!("{} {}", number(times), outcome.description())).collect();
         if !failed.is_empty() {

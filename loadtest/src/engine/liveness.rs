@@ -1,4 +1,4 @@
-//! Whether the target still responds, by the failed requests since its last response.
+//! Whether the target still responds, by the requests without a response since its last one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::number::nanoseconds;
 const PATIENCE_BROKEN: Duration = Duration::from_secs(2);
 /// The same time if requests timed out; twice the timeout of an exchange if that is longer.
 const PATIENCE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Fewer failed requests are not enough to decide.
+/// Fewer requests without a response are not enough to decide.
 const FEWEST_FAILURES: u64 = 2;
 
-/// The failed requests since the last response.
+/// The requests without a response since the last response.
 #[derive(Debug, Default)]
 pub(crate) struct Liveness {
     /// When the last response arrived, in nanoseconds after the start.
@@ -50,7 +50,7 @@ impl Liveness {
         }
     }
 
-    /// Failed requests since the last response.
+    /// Requests without a response since the last response.
     pub(crate) fn failures(&self) -> u64 {
         self.broken.load(Ordering::Relaxed) + self.timed_out.load(Ordering::Relaxed)
     }

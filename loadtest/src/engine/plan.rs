@@ -6,7 +6,7 @@ use crate::number::{float, whole};
 
 /// Values over time: each step reaches its value in its time, linearly. `100,30s;100,5m` goes to 100 in 30 s and stays for 5 min.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StepPlan(Vec<(f64, Duration)>);
+pub struct StepPlan(pub(crate) Vec<(f64, Duration)>);
 
 /// Most users at a time. Each has a connection.
 pub const MOST_USERS: usize = 10_000;
@@ -42,10 +42,6 @@ impl StepPlan {
     /// The highest value.
     pub fn highest(&self) -> f64 {
         self.0.iter().map(|(value, _)| *value).fold(0.0, f64::max)
-    }
-
-    pub fn as_slice(&self) -> &[(f64, Duration)] {
-        &self.0
     }
 
     /// Most users at a time, and the steps as a test plan in the notation of goose, whose times are whole seconds. If the last step has users, the plan goes on for

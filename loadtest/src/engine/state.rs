@@ -88,12 +88,6 @@ impl RunClock {
         self.started.get().copied()
     }
 
-    /// The time from the start to `moment`; 0 before.
-    pub fn since_start(&self, moment: Instant) -> Duration {
-        let start = self.started();
-        start.map_or(Duration::ZERO, |start| moment.saturating_duration_since(start))
-    }
-
     /// The time since the start; 0 before.
     pub fn elapsed(&self) -> Duration {
         self.started().map(|start| start.elapsed()).unwrap_or_default()
@@ -262,11 +256,8 @@ impl RunState {
 
     /// How long new iterations were started.
     pub fn ran_for(&self) -> Duration {
-        let length = self.clock.length;
-        match (self.drained.get(), self.ended()) {
-            (Some((at, _)), Some(reason)) if reason != EndReason::TimeElapsed => length.min(*at),
-            _ => length,
-        }
+        let early = self.drained.get().filter(|_| self.ended() != Some(EndReason::TimeElapsed));
+        early.map_or(self.clock.length, |(at, _)| self.clock.length.min(*at))
     }
 
     /// Whether every iteration that was started, or was due in the open model, is finished.

@@ -5,27 +5,21 @@ use std::io::{self, Write as _};
 #[cfg(unix)]
 use std::os::fd::{AsFd as Stream, OwnedFd as Original};
 
+use scopeguard::ScopeGuard;
+
 #[cfg(windows)]
 use filedescriptor::{AsRawFileDescriptor as Stream, FileDescriptor as Original};
 
 /// The null device.
 const NULL: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
 
-/// Redirects standard output to the null device until it is dropped.
-pub(super) struct SilencedStdout(Option<Original>);
-
-impl SilencedStdout {
-    pub(super) fn new() -> Self {
-        // If the redirection fails, the output of goose is visible; the run goes on.
-        let null = File::options().write(true).open(NULL).ok();
-        Self(null.and_then(|null| redirect(&null)))
-    }
-}
-
-impl Drop for SilencedStdout {
-    fn drop(&mut self) {
-        self.0.take().and_then(|original| redirect(&original));
-    }
+/// Redirects standard output to the null device until what this returns is dropped.
+pub(super) fn silenced() -> ScopeGuard<Option<Original>, fn(Option<Original>)> {
+    // If the redirection fails, the output of goose is visible; the run goes on.
+    let null = File::options().write(true).open(NULL).ok();
+    scopeguard::guard(null.and_then(|null| redirect(&null)), |original| {
+        original.and_then(|original| redirect(&original));
+    })
 }
 
 /// Makes standard output lead to a stream. Gives the one that it led to; none where that fails.

@@ -81,9 +81,14 @@ impl OutcomeCounts {
         self.0.iter().sum()
     }
 
-    /// All requests without a good answer.
+    /// Failed requests: those that got neither a good nor a wrong answer.
     pub fn failed(&self) -> u64 {
-        self.all() - self.of(Outcome::Good)
+        self.failures().map(|(_, times)| times).sum()
+    }
+
+    /// Wrong answers and failed requests: what an error rate counts.
+    pub fn wrong_or_failed(&self) -> u64 {
+        self.of(Outcome::Wrong) + self.failed()
     }
 
     /// Requests that the service itself answered.
@@ -91,8 +96,8 @@ impl OutcomeCounts {
         Outcome::all().filter(|outcome| outcome.is_answer()).map(|outcome| self.of(outcome)).sum()
     }
 
-    /// The outcomes of requests that got neither a good nor a wrong answer, each with its number.
-    pub fn without_answer(&self) -> impl Iterator<Item = (Outcome, u64)> {
+    /// The outcomes of failed requests, each with its number.
+    pub fn failures(&self) -> impl Iterator<Item = (Outcome, u64)> {
         let counts = Outcome::all().skip(2).map(|outcome| (outcome, self.of(outcome)));
         counts.filter(|(_, times)| *times > 0)
     }
@@ -132,7 +137,7 @@ mod tests {
         }
         assert_eq!(counts.of(Outcome::Timeout), 7);
         assert_eq!(counts.all(), 28);
-        assert_eq!(counts.failed(), 27);
+        assert_eq!((counts.failed(), counts.wrong_or_failed()), (25, 27));
         assert_eq!(counts.answered(), 1 + 2 + 3);
     }
 }

@@ -200,12 +200,9 @@ impl AnswerJudge {
             return Assessment::refused(read.status);
         }
         let views = [view];
-        let violations: Vec<_> = self
-            .judge
-            .views(&views, None, &*self.known)
-            .into_iter()
-            .filter_map(|judgement| Some((judgement.rule, judgement.report.violations.into_iter().next()?)))
-            .collect();
+        let judged = self.judge.views(&views, None, &*self.known).into_iter();
+        let broken = judged.filter_map(|of| Some((of.rule, of.report.violations.into_iter().next()?)));
+        let violations: Vec<_> = broken.collect();
         if !violations.is_empty() {
             return Assessment { violations, ..Assessment::new(Outcome::Wrong, true) };
         }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue};
+use prometheus_client::encoding::{DescriptorEncoder as Encoder, EncodeGaugeValue};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::exemplar::Exemplar;
 use prometheus_client::registry::{Registry, Unit};
@@ -31,7 +31,7 @@ pub(super) fn render(snapshot: Snapshot) -> Result<String, fmt::Error> {
 }
 
 impl Collector for Snapshot {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+    fn encode(&self, mut encoder: Encoder<'_>) -> fmt::Result {
         let encoder = &mut encoder;
         let Self { figures, is_running, users, busy, .. } = self;
         let labels = || figures.labels.iter().map(|(scenario, of)| (("scenario", scenario.as_str()), of));
@@ -71,7 +71,7 @@ impl Collector for Snapshot {
 }
 
 impl Snapshot {
-    fn arrivals(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    fn arrivals(&self, encoder: &mut Encoder<'_>) -> fmt::Result {
         let arrivals = &self.figures.arrivals;
         let about = "Open model: arrivals that were due";
         let mut due = encoder.encode_descriptor("arrivals_due", about, None, MetricType::Counter)?;
@@ -102,7 +102,7 @@ impl Snapshot {
         set(encoder, "arrivals_waiting", about, &self.waiting)
     }
 
-    fn generator(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    fn generator(&self, encoder: &mut Encoder<'_>) -> fmt::Result {
         let Self { cpu_seconds, usage, .. } = self;
         let about = "CPU time of the generator in its runs";
         let (unit, kind) = (Unit::Seconds, MetricType::Counter);
@@ -120,7 +120,7 @@ impl Snapshot {
 
 /// A counter with a value for each set of labels.
 fn counters<'a, const LABELS: usize>(
-    encoder: &mut DescriptorEncoder<'_>,
+    encoder: &mut Encoder<'_>,
     name: &str,
     about: &str,
     values: impl IntoIterator<Item = ([(&'a str, &'a str); LABELS], u64)>,
@@ -132,11 +132,6 @@ fn counters<'a, const LABELS: usize>(
     Ok(())
 }
 
-fn set(
-    encoder: &mut DescriptorEncoder<'_>,
-    name: &str,
-    about: &str,
-    value: &impl EncodeGaugeValue,
-) -> fmt::Result {
+fn set(encoder: &mut Encoder<'_>, name: &str, about: &str, value: &impl EncodeGaugeValue) -> fmt::Result {
     encoder.encode_descriptor(name, about, None, MetricType::Gauge)?.encode_gauge(value)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use clap::Args;
 use maud::{Markup, html};
 use paymaster_settings::output::document::markdown::{self, LONGEST_COMMENT};
 use paymaster_settings::output::document::terminal::Lines;
@@ -17,17 +18,47 @@ use crate::figures::{Example, LONGEST_BODY, Outcome, WrongAnswers};
 use crate::results::{Change, RunComparison, RunSummary, RunVerdict};
 use crate::text::{count, date, latency, number, rate, seconds, share};
 
-/// Most kinds of wrong answers, and most failures, that a terminal shows.
-const SHOWN: usize = 5;
+/// How much of the report a terminal shows.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Extent {
+    /// Print the verdict and the headlines of the defects alone.
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Print everything: every kind of wrong answer and cause of a failure, whole requests, date and command line.
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+/// What has no options: everything.
+const WHOLE: Extent = Extent { quiet: false, verbose: true };
+
+impl Extent {
+    /// Most kinds of wrong answers, and most causes of failures, that are shown.
+    fn most(self) -> usize {
+        if self.verbose { usize::MAX } else { 5 }
+    }
+}
 
 /// Lines for a terminal.
-pub fn lines(paint: Paint) -> Lines {
-    Lines { paint, width: 110, more: "the HTML report shows", ..Lines::default() }
+pub fn lines(extent: Extent, paint: Paint) -> Lines {
+    Lines { paint, width: 110, is_whole: extent.verbose, more: "-v shows", ..Lines::default() }
 }
 
 /// The report for a terminal, with the comparison with an earlier run if there is one.
-pub fn terminal(summary: &RunSummary, comparison: Option<&RunComparison>, paint: Paint) -> String {
-    lines(paint).document(&document(summary, comparison, SHOWN))
+pub fn terminal(
+    summary: &RunSummary,
+    comparison: Option<&RunComparison>,
+    extent: Extent,
+    paint: Paint,
+) -> String {
+    let mut document = document(summary, comparison, extent);
+    if extent.quiet {
+        let warning = summary.embedded.then(|| Block::paragraph(EMBEDDED_WARNING));
+        document.top = warning.into_iter().collect();
+        // The defects.
+        document.blocks.truncate(1);
+    }
+    lines(extent, paint).document(&document)
 }
 
 /// The comparison of two runs: what `compare` prints and writes.
@@ -53,23 +84,20 @@ pub fn own() -> Own {
 }
 
 pub(super) fn markdown(summary: &RunSummary, comparison: Option<&RunComparison>) -> String {
-    markdown::render(&document(summary, comparison, usize::MAX), LONGEST_COMMENT)
+    markdown::render(&document(summary, comparison, WHOLE), LONGEST_COMMENT)
 }
 
 pub(super) fn web_page(summary: &RunSummary, comparison: Option<&RunComparison>) -> String {
-    html::page(&document(summary, comparison, usize::MAX), own(), "")
+    html::page(&document(summary, comparison, WHOLE), own(), "")
 }
 
-/// The report, with at most so many kinds of wrong answers and causes of failures.
-pub(super) fn document(summary: &RunSummary, comparison: Option<&RunComparison>, most: usize) -> Document {
+/// The report, of this extent.
+fn document(summary: &RunSummary, comparison: Option<&RunComparison>, extent: Extent) -> Document {
     let wrong = groups(&summary.figures.wrong);
-    let mut defects: Vec<Block> = wrong
-        .iter()
-        .take(most)
-        .enumerate()
-        .map(|(place, group)| defect(summary, place + 1, group, most))
-        .collect();
-    if let Some(more @ 1..) = wrong.len().checked_sub(most) {
+    let shown = (1..).zip(&wrong).take(extent.most());
+    let mut defects: Vec<Block> =
+        shown.map(|(number, group)| defect(summary, number, group, extent)).collect();
+    if let Some(more @ 1..) = wrong.len().checked_sub(extent.most()) {
         let more = format!("{} of wrong answers: see the other reports", count(more as u64, "more kind"));
         defects.extend([Block::paragraph(""), Block::paragraph(more)]);
     }
@@ -82,15 +110,17 @@ pub(super) fn document(summary: &RunSummary, comparison: Option<&RunComparison>,
         };
         (state, outcome.description(), counts.of(outcome))
     });
-    let mut facts = vec![("scenarios", Text::quoted(summary.scenarios.join(", ")))];
+    let scenarios = Some(summary.scenarios.join(", ")).filter(|names| !names.is_empty());
+    let mut facts: Vec<_> = scenarios.into_iter().map(|names| ("scenarios", Text::quoted(names))).collect();
     facts.extend(date(summary.began).map(|date| ("began", date.into())));
     let merged = summary.merged_commands.iter().map(|command| ("merged", command));
     let commands = [("command", &summary.command)].into_iter().chain(merged);
     let commands = commands.filter(|(_, command)| !command.is_empty());
     facts.extend(commands.map(|(name, line)| (name, Text::of(Style::Code, line))));
-    let mut top = vec![Block::Html(html! { (tiles(summary)) (page::counts(outcomes)) })];
+    let figures = summary.has_begun().then(|| html! { (tiles(summary)) (page::counts(outcomes)) });
+    let mut top: Vec<Block> = figures.into_iter().map(Block::Html).collect();
     top.extend(outcome(summary).into_iter().map(Block::paragraph));
-    if most == usize::MAX {
+    if extent.verbose {
         top.push(Block::Facts(facts));
     }
     let list = |id, title, lines: Vec<String>| {
@@ -98,7 +128,7 @@ pub(super) fn document(summary: &RunSummary, comparison: Option<&RunComparison>,
     };
     let mut blocks = vec![
         Block::section("wrong", "Wrong answers", defects),
-        tables::failures(summary, most),
+        tables::failures(summary, extent.most()),
         tables::thresholds(summary),
     ];
     blocks.extend(comparison.map(tables::compared));
@@ -115,6 +145,11 @@ pub(super) fn document(summary: &RunSummary, comparison: Option<&RunComparison>,
 fn head(summary: &RunSummary) -> Head {
     let words = verdict(summary);
     let (word, limits) = words.split_at(words.find(':').unwrap_or(words.len()));
+    // What a target answers is quoted.
+    let limits = match limits.strip_prefix(": ").filter(|_| summary.verdict == RunVerdict::CouldNotTest) {
+        Some(cause) => Text::from(": ").with(Style::Quoted, cause),
+        None => limits.into(),
+    };
     let began = date(summary.began).map(|date| format!(", {date}"));
     Head {
         tool: format!("paymaster-loadtest {}{}", env!("CARGO_PKG_VERSION"), began.unwrap_or_default()),
@@ -124,13 +159,13 @@ fn head(summary: &RunSummary) -> Head {
             RunVerdict::Incomplete | RunVerdict::CouldNotTest => "inconclusive",
         },
         word: word.to_owned(),
-        limits: limits.into(),
+        limits,
         target: summary.target.clone(),
     }
 }
 
 /// Wrong answers of one group, with at most three examples.
-fn defect(summary: &RunSummary, place: usize, group: &WrongGroup<'_>, most: usize) -> Block {
+fn defect(summary: &RunSummary, place: usize, group: &WrongGroup<'_>, extent: Extent) -> Block {
     let (first, others) = (group.kinds[0], &group.examples()[1..]);
     let mut facts = expectation(first);
     match find_rule(group.rule) {
@@ -140,10 +175,10 @@ fn defect(summary: &RunSummary, place: usize, group: &WrongGroup<'_>, most: usiz
         }
         None => facts.push(("breaks", Text::of(Style::Id, group.rule))),
     }
-    let mut inside = example(summary, &format!("curl-{place}"), first, most);
+    let mut inside = example(summary, &format!("curl-{place}"), first, extent);
     for (number, kind) in others.iter().enumerate() {
         let mut blocks = vec![Block::Facts(expectation(kind))];
-        blocks.extend(example(summary, &format!("curl-{place}-{number}"), kind, most));
+        blocks.extend(example(summary, &format!("curl-{place}-{number}"), kind, extent));
         let (times, place) = (count(kind.times, "answer"), &kind.key.pointer);
         let place = if place.is_empty() { "the whole answer" } else { place };
         inside.push(Block::details(format!("in {}, {place}: {times}", kind.key.label), false, blocks));
@@ -154,16 +189,15 @@ fn defect(summary: &RunSummary, place: usize, group: &WrongGroup<'_>, most: usiz
             format!("{more} of other scenarios or places: see the JSON report").into(),
         ));
     }
+    let blocks =
+        vec![Block::Facts(facts), Block::details("Request, answer and how to repeat it", true, inside)];
     Block::Card(Card {
         id: format!("defect-{place}"),
         label: format!("Defect {place}"),
         title: group.headline(summary.figures.total(None).judged).into(),
         note: String::new(),
         is_folded: false,
-        blocks: vec![
-            Block::Facts(facts),
-            Block::details("Request, answer and how to repeat it", true, inside),
-        ],
+        blocks: if extent.quiet { Vec::new() } else { blocks },
     })
 }
 
@@ -172,14 +206,14 @@ fn expectation(kind: &WrongAnswers) -> Vec<(&'static str, Text)> {
 }
 
 /// A request, its answer, and the command that sends the request again, whose id on the page is `curl`.
-fn example(summary: &RunSummary, curl: &str, kind: &WrongAnswers, most: usize) -> Vec<Block> {
+fn example(summary: &RunSummary, curl: &str, kind: &WrongAnswers, extent: Extent) -> Vec<Block> {
     let Example { request, status, response, pointer, .. } = &kind.example;
     let note = status.map_or_else(String::new, |status| format!("HTTP {status}"));
     let exchange = [
         Message::new("request", "", Ok(request), &[]),
         Message::new("answer", note, Ok(response), &[pointer]),
     ];
-    let exchange = exchange.map(|message| Message { is_raw: message.is_raw || most == SHOWN, ..message });
+    let exchange = exchange.map(|message| Message { is_raw: message.is_raw || !extent.verbose, ..message });
     let mut blocks = vec![Block::Exchange(exchange)];
     if summary.curl.without_body.is_empty() || request.len() >= LONGEST_BODY {
         let why = "The request is too long for this report, or was sent by an earlier version.";
@@ -197,7 +231,7 @@ fn tiles(summary: &RunSummary) -> Markup {
     let total = summary.figures.total(None);
     let p = |percent| latency(total.latency.percentile(percent));
     let wrong = total.counts.of(Outcome::Wrong);
-    let failed = total.counts.failed() - wrong;
+    let failed = total.counts.failed();
     let state = |times, state| Some(if times > 0 { state } else { "passed" });
     let tiles = [
         (rate(summary.rate()), "answers", None),
@@ -205,7 +239,7 @@ fn tiles(summary: &RunSummary) -> Markup {
         (p(95.0), "p95", None),
         (p(99.0), "p99", None),
         (share(wrong, total.judged), "wrong of judged", state(wrong, "broken")),
-        (share(failed, total.counts.all()), "failed otherwise", state(failed, "warned")),
+        (share(failed, total.counts.all()), "failed", state(failed, "warned")),
         (number(total.counts.all()), "requests", None),
         (seconds(summary.seconds), "measured", None),
     ];
@@ -236,33 +270,33 @@ fn advice(summary: &RunSummary) -> Vec<String> {
             "{more}: `paymaster-conformance explain RULE` describes each that the wrong answers above name"
         ));
     }
-    if counts.of(Outcome::RpcError) > 0 {
-        advice.push("JSON-RPC errors for operations that the profile does not promise a result for: add operations that the target accepts to the profile (operations.sponsorable, or accepts = \"any\"), or allow errors (--threshold 'error-rate<100%')".to_owned());
-    }
-    if counts.of(Outcome::RateLimited) > 0 {
-        advice.push(
-            "the target limits the rate: request less (--rate), or pause as it requests (--respect-retry-after)"
-                .to_owned(),
-        );
-    }
-    if counts.of(Outcome::Timeout) > 0 {
-        advice.push(
-            "timeouts: find out what the target waits for; --timeout sets the time of an exchange".to_owned(),
-        );
-    }
-    if summary.thresholds.iter().any(|result| !result.met && result.threshold.limits_latency()) {
-        advice.push(
+    let is_measured = summary.verdict != RunVerdict::CouldNotTest;
+    let is_slow = summary.thresholds.iter().any(|result| !result.met && result.threshold.limits_latency());
+    let is_short =
+        matches!(summary.verdict, RunVerdict::Passed | RunVerdict::Failed) && summary.seconds < 10.0;
+    let hints = [
+        (
+            counts.of(Outcome::RpcError) > 0,
+            "JSON-RPC errors for operations that the profile does not promise a result for: add operations that the target accepts to \
+             the profile (operations.sponsorable, or accepts = \"any\"), or allow errors (--threshold 'error-rate<100%')",
+        ),
+        (
+            counts.of(Outcome::RateLimited) > 0,
+            "the target limits the rate: request less (--rate), or pause as it requests (--respect-retry-after)",
+        ),
+        (
+            counts.of(Outcome::Timeout) > 0,
+            "timeouts: find out what the target waits for; --timeout sets the time of an exchange",
+        ),
+        (
+            is_measured && is_slow,
             "too slow for a threshold: the plots of the page (-o report.html) show whether latency rises with the load, with time or in \
-             peaks; fewer --users, or a lower --rate, show from where on"
-                .to_owned(),
-        );
-    }
+             peaks; fewer --users, or a lower --rate, show from where on",
+        ),
+        (is_short, "a short run has too few requests for high percentiles: measure for 60 s or longer"),
+    ];
+    advice.extend(hints.into_iter().filter(|(applies, _)| *applies).map(|(_, hint)| hint.to_owned()));
     advice.extend(summary.warnings());
-    if matches!(summary.verdict, RunVerdict::Passed | RunVerdict::Failed) && summary.seconds < 10.0 {
-        advice.push(
-            "a short run has too few requests for high percentiles: measure for 60 s or longer".to_owned(),
-        );
-    }
     advice
 }
 
@@ -333,7 +367,7 @@ mod tests {
             first.times * 5
         );
         let (page, markdown) = (web_page(&summary, None), markdown(&summary, None));
-        let terminal = terminal(&summary, None, Paint::default());
+        let terminal = terminal(&summary, None, Extent::default(), Paint::default());
         for (text, mark) in
             [(&page, "<article class=\"defect\""), (&markdown, "#### "), (&terminal, "DEFECT ")]
         {
@@ -379,6 +413,37 @@ mod tests {
     fn an_unreachable_target_has_a_page() {
         let page = web_page(&fixtures::unreachable(), None);
         assert!(page.contains("COULD NOT TEST") && page.contains("no connection: refused"));
+        assert!(!page.contains("too slow for a threshold"));
+    }
+
+    #[test]
+    fn the_headline_of_a_load_that_did_not_begin_is_why() {
+        let summary = fixtures::not_begun();
+        let page = web_page(&summary, None);
+        let top = page.split("</header>").next().unwrap();
+        assert!(top.contains("<span class=\"word\">COULD NOT TEST</span>"), "{top}");
+        assert!(top.contains("no connection: &lt;b&gt;") && !page.contains("class=\"tiles\""), "{page}");
+        let text = markdown(&summary, None);
+        assert!(text.starts_with("## Load test: COULD NOT TEST: `no connection: <b>`"), "{text}");
+        assert!(!text.contains("scenarios:") && text.contains("nothing was measured"), "{text}");
+    }
+
+    #[test]
+    fn quiet_shows_headlines_and_verbose_shows_what_unfolds() {
+        let summary = RunSummary { embedded: true, ..fixtures::failed() };
+        let [quiet, plain, verbose] =
+            [(true, false), (false, false), (false, true)].map(|(quiet, verbose)| {
+                let shown = terminal(&summary, None, Extent { quiet, verbose }, Paint::default());
+                shown.split_whitespace().collect::<Vec<_>>().join(" ")
+            });
+        for text in [&quiet, &plain, &verbose] {
+            assert!(text.starts_with("FAILED: 40 of 990 ") && text.contains("DEFECT 1 "), "{text}");
+            assert!(text.contains(EMBEDDED_WARNING), "{text}");
+        }
+        assert!(!quiet.contains("curl ") && !quiet.contains("p95"), "{quiet}");
+        let command = "paymaster-loadtest 'http://127.0.0.1:3000/***'";
+        assert!(plain.contains("p95") && !plain.contains(command), "{plain}");
+        assert!(verbose.contains(command), "{verbose}");
     }
 
     #[test]

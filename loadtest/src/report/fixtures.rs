@@ -7,6 +7,8 @@ use paymaster_settings::{ShownTarget, output::curl::CurlCommand};
 use crate::figures::{Example, Figures, Outcome, Sample, WrongKey};
 use crate::results::{LoadModel, RunSummary, judge_all};
 
+const LENGTH: Duration = Duration::from_secs(10);
+
 fn figures(wrong_one_in: u64) -> Figures {
     let mut figures = Figures::default();
     for n in 0..1_000_u64 {
@@ -42,8 +44,7 @@ fn figures(wrong_one_in: u64) -> Figures {
     figures
 }
 
-fn summary(mut figures: Figures) -> RunSummary {
-    let length = Duration::from_secs(10);
+fn summary(mut figures: Figures, length: Duration) -> RunSummary {
     figures.series.add_users(10, Duration::ZERO, length);
     let thresholds = judge_all(&["p95<200ms".parse().unwrap()], &figures, length);
     RunSummary {
@@ -61,12 +62,26 @@ fn summary(mut figures: Figures) -> RunSummary {
 
 /// A run with good answers only.
 pub(crate) fn passed() -> RunSummary {
-    summary(figures(0))
+    summary(figures(0), LENGTH)
 }
 
 /// A run with wrong answers and timeouts.
 pub(crate) fn failed() -> RunSummary {
-    summary(figures(25))
+    summary(figures(25), LENGTH)
+}
+
+/// A load that did not begin, because discovery got no answer.
+pub(crate) fn not_begun() -> RunSummary {
+    RunSummary {
+        scenarios: Vec::new(),
+        cut_short: Some("no connection: <b>".to_owned()),
+        ..summary(Figures::default(), Duration::ZERO)
+    }
+}
+
+/// One of each.
+pub(crate) fn all() -> [RunSummary; 4] {
+    [passed(), failed(), unreachable(), not_begun()]
 }
 
 /// A run whose target could not be reached.
@@ -80,5 +95,5 @@ pub(crate) fn unreachable() -> RunSummary {
         judged: false,
     });
     figures.failures.insert("no connection: refused".to_owned(), 1);
-    summary(figures)
+    summary(figures, LENGTH)
 }

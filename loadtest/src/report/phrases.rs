@@ -11,8 +11,8 @@ use crate::text::{count, duration, latency, number, rate, seconds, share};
 /// A longer reason for an early end, in bytes, has a line of its own below the verdict.
 const LONGEST_REASON: usize = 160;
 
-/// The verdict and why: wrong answers and the number of missed thresholds, the reason of an early end and, if the requested rate was not
-/// reached, both rates. A run that passed says what was judged, and that no threshold limited the latency if none did.
+/// The verdict and why: wrong answers and the number of missed thresholds, why the load ended early or did not begin and, if the requested
+/// rate was not reached, both rates. A run that passed says what was judged, and that no threshold limited the latency if none did.
 pub(super) fn verdict(summary: &RunSummary) -> String {
     let missed = || summary.thresholds.iter().filter(|judged| !judged.met);
     // Wrong answers that every threshold permits are not why a run failed.
@@ -21,11 +21,10 @@ pub(super) fn verdict(summary: &RunSummary) -> String {
     let (word, mut details) = match summary.verdict {
         RunVerdict::Passed => ("PASSED", Vec::new()),
         RunVerdict::Failed => ("FAILED", wrong.into_iter().chain([missed]).collect()),
-        RunVerdict::Incomplete => {
-            ("INCOMPLETE", early_end(summary, true).map(escape_controls).into_iter().collect())
-        }
+        RunVerdict::Incomplete => ("INCOMPLETE", Vec::new()),
         RunVerdict::CouldNotTest => ("COULD NOT TEST", Vec::new()),
     };
+    details.extend(early_end(summary, true).map(escape_controls));
     details.extend(shortfall(summary));
     if summary.verdict == RunVerdict::Passed {
         details.push(correctness(summary));
@@ -48,7 +47,7 @@ fn wrong(summary: &RunSummary) -> Option<String> {
 /// Why the run ended early, if that stands in the verdict, or below it.
 pub(super) fn early_end(summary: &RunSummary, in_verdict: bool) -> Option<&str> {
     let is_incomplete = summary.verdict == RunVerdict::Incomplete;
-    let is_in_verdict = |why: &str| is_incomplete && why.len() <= LONGEST_REASON;
+    let is_in_verdict = |why: &str| !summary.has_begun() || is_incomplete && why.len() <= LONGEST_REASON;
     summary.cut_short.as_deref().filter(|why| is_in_verdict(why) == in_verdict)
 }
 
@@ -189,7 +188,8 @@ mod tests {
         let length = Duration::from_secs(30);
         let own: Vec<Threshold> = thresholds.iter().map(|text| text.parse().unwrap()).collect();
         let results = judge_all(&own, &figures, length);
-        RunSummary::new(figures, length).judged(results)
+        let scenarios = vec!["quote-erc20".to_owned()];
+        RunSummary { scenarios, ..RunSummary::new(figures, length) }.judged(results)
     }
 
     #[test]
@@ -222,6 +222,7 @@ mod tests {
             assert_eq!(verdict(&slow(thresholds, judged, wrong)), expected);
         }
         assert_eq!(verdict(&fixtures::unreachable()), "COULD NOT TEST");
+        assert_eq!(verdict(&fixtures::not_begun()), "COULD NOT TEST: no connection: <b>");
     }
 
     #[test]

@@ -45,8 +45,8 @@ fn throughput(summary: &RunSummary) -> Plot {
     if is_open {
         lines.push(("arrivals asked for", |series, slot| Some(series.rate(slot.arrivals))));
     }
-    if summary.figures.total(None).counts.failed() > 0 {
-        lines.push(("wrong or failed", |series, slot| Some(series.rate(slot.counts.failed()))));
+    if summary.figures.total(None).counts.wrong_or_failed() > 0 {
+        lines.push(("wrong or failed", |series, slot| Some(series.rate(slot.counts.wrong_or_failed()))));
     }
     let has_journeys = summary.figures.labels.keys().any(|label| label.contains('/'));
     Plot {

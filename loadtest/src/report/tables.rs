@@ -7,6 +7,7 @@ use paymaster_settings::output::{Block, Style, Table, Text, cut};
 use crate::figures::{GeneratorUsage, LabelFigures, Outcome, PERCENTILES};
 use crate::number::float;
 use crate::report::phrases::{in_no_figure, load};
+use crate::report::plot::ends;
 use crate::results::{Change, RunComparison, RunSummary, RunVerdict};
 use crate::scenarios::scenarios as all_scenarios;
 use crate::text::{count, latency, number, rate, share};
@@ -27,17 +28,17 @@ fn table(
 /// Longest cause that is shown, in characters.
 const LONGEST_CAUSE: usize = 80;
 
-/// Why requests got no good answer; of the causes, so many at most.
+/// Why requests failed; of the causes, so many at most.
 pub(super) fn failures(summary: &RunSummary, most: usize) -> Block {
     let counts = summary.figures.total(None).counts;
-    let outcomes = counts.without_answer().map(|(outcome, times)| {
+    let outcomes = counts.failures().map(|(outcome, times)| {
         vec![outcome.description().into(), number(times).into(), share(times, counts.all()).into()]
     });
     let causes = summary.figures.failures.iter().take(most);
     let causes = causes.map(|(cause, times)| {
         vec![Text::quoted(cut(cause, LONGEST_CAUSE)), number(*times).into(), "".into()]
     });
-    let title = ("failures", "Without a good answer".to_owned());
+    let title = ("failures", "Failed requests".to_owned());
     table(title, ["why", "requests", "share"], outcomes.chain(causes), Vec::new())
 }
 
@@ -83,7 +84,7 @@ pub(super) fn scenarios(summary: &RunSummary) -> Block {
         row.extend(PERCENTILES.map(|percent| latency(figures.latency.percentile(percent)).into()));
         row.push(latency(figures.latency.max()).into());
         row.push(Text::of(if wrong > 0 { Style::Bad } else { Style::Plain }, number(wrong)));
-        row.push(number(figures.counts.failed() - wrong).into());
+        row.push(number(figures.counts.failed()).into());
         row
     });
     let columns = ["scenario", "requests", "rate"].into_iter().map(str::to_owned);
@@ -105,8 +106,8 @@ fn unsent_steps(summary: &RunSummary) -> BTreeMap<&'static str, String> {
         let counts = labels.get(pair[0])?.counts;
         let good = counts.of(Outcome::Good);
         let tokenless = summary.figures.unfinished.min(good);
-        let failed = Outcome::all().skip(1).map(|outcome| (counts.of(outcome), outcome.description()));
-        let causes = failed.chain([(tokenless, "without a token")]).filter(|(times, _)| *times > 0);
+        let others = Outcome::all().skip(1).map(|outcome| (counts.of(outcome), outcome.description()));
+        let causes = others.chain([(tokenless, "without a token")]).filter(|(times, _)| *times > 0);
         let causes: Vec<String> = causes.map(|(times, what)| format!("{what}: {}", number(times))).collect();
         let why = format!("no usable answer to {} ({})", pair[0], causes.join(", "));
         // After a good answer with a token, the run ended first.
@@ -151,12 +152,10 @@ pub(super) fn workers(summary: &RunSummary) -> Vec<String> {
 
 /// The CPU use of the load generators, which sent so many requests: a line each, or one for many.
 fn generators(all: &[GeneratorUsage], requests: u64) -> Vec<String> {
-    let shares = || all.iter().filter_map(|generator| generator.cpu_share);
     if all.len() > GENERATORS {
-        let (least, most) =
-            shares().fold((1.0_f64, 0.0_f64), |(least, most), share| (least.min(share), most.max(share)));
-        let (count, least, most) = (number(all.len() as u64), least * 100.0, most * 100.0);
-        return vec![format!("{count} load generators used {least:.0} to {most:.0} % of their cores")];
+        let (least, most) = ends(all.iter().filter_map(|generator| Some(generator.cpu_share? * 100.0)));
+        let used = format!("load generators used {least:.0} to {most:.0} % of their cores");
+        return Vec::from_iter(least.is_finite().then(|| format!("{} {used}", number(all.len() as u64))));
     }
     let known = all
         .iter()

@@ -2,7 +2,7 @@
 //!
 //! The baselines of goose do not estimate noise, so any two runs differ. Here every second of a run is a measurement. A difference
 //! counts if it is larger than the noise of these measurements and larger than the tolerance. So the rates and latencies that are
-//! compared and shown are medians over the seconds. Wrong and failed requests are compared as shares, with the standard error of
+//! compared and shown are medians over the seconds. Wrong answers and failed requests are compared as shares, with the standard error of
 //! such counts.
 
 use clap::Args;
@@ -106,6 +106,7 @@ impl RunComparison {
             let total = summary.figures.total(None);
             (total.counts.of(Outcome::Wrong), total.judged)
         }));
+        // Wrong answers have a row of their own.
         rows.push(share("failed requests", runs, 0.0, |summary| {
             let counts = summary.figures.total(None).counts;
             (counts.failed(), counts.all())
@@ -254,10 +255,20 @@ mod tests {
         let faster = directions(&run(80, 13, 0), &run(100, 10, 0));
         assert!(faster.iter().all(|(_, direction)| *direction == Change::Better));
         let wrong = directions(&run(100, 10, 0), &run(100, 10, 25));
-        assert_eq!(
-            wrong,
-            [("wrong answers".to_owned(), Change::Worse), ("failed requests".to_owned(), Change::Worse)]
-        );
+        assert_eq!(wrong, [("wrong answers".to_owned(), Change::Worse)]);
+    }
+
+    #[test]
+    fn a_failed_request_is_no_wrong_answer() {
+        let good = run(100, 10, 0);
+        let mut failing = good.clone();
+        for label in failing.figures.labels.values_mut() {
+            for _ in 0..200 {
+                label.counts.add(Outcome::Timeout);
+            }
+        }
+        let failed = directions(&good, &failing);
+        assert_eq!(failed, [("failed requests".to_owned(), Change::Worse)]);
     }
 
     #[test]

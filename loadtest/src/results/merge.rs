@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 
-use super::{RunSummary, Threshold, WorkerShare, judge_all, summary::LoadModel};
+use super::{RunSummary, Threshold, WorkerShare, summary::LoadModel};
 use crate::text::count;
 
 /// Most reasons for an early end that are listed.
@@ -64,7 +64,6 @@ pub fn merge(
     // Runs of different lengths overlap for the longest at most. A shorter time would give a rate that is too high.
     let length = runs.iter().map(|run| run.length()).max().unwrap_or_default();
     let of_runs = thresholds_of(runs);
-    let results = judge_all(if thresholds.is_empty() { &of_runs } else { thresholds }, &figures, length);
     let unique = |of: fn(&RunSummary) -> &[String]| {
         let names: BTreeSet<&String> = runs.iter().flat_map(|run| of(run)).collect();
         names.into_iter().cloned()
@@ -103,7 +102,7 @@ pub fn merge(
         workers,
         ..RunSummary::new(figures, length)
     };
-    Ok(merged.judged(results))
+    Ok(merged.judged_by(if thresholds.is_empty() { &of_runs } else { thresholds }))
 }
 
 /// The setup of the workers of a run; none if it is unknown.

@@ -7,7 +7,7 @@ use paymaster_settings::output::CurlCommand;
 use paymaster_settings::{EMBEDDED_WARNING, exit};
 use serde::{Deserialize, Serialize};
 
-use super::{ThresholdResult, WorkerShare};
+use super::{Threshold, ThresholdResult, WorkerShare, judge_all};
 use crate::figures::{ArrivalCounts, Figures, GeneratorUsage};
 use crate::number::percent;
 
@@ -99,7 +99,7 @@ pub struct RunSummary {
     pub seconds: f64,
     /// The share of answers to be judged, from 0 to 1.
     pub judge_share: f64,
-    /// Why the run ended early; `None` if it did not.
+    /// Why the run ended early, or why its load did not begin; `None` if neither.
     pub cut_short: Option<String>,
     /// Whether the target stopped answering before the end.
     pub stopped_answering: bool,
@@ -137,6 +137,11 @@ impl RunSummary {
         Self { format: FORMAT.to_owned(), seconds: length.as_secs_f64(), figures, ..self }
     }
 
+    /// Whether the load began: discovery found out what the target serves.
+    pub fn has_begun(&self) -> bool {
+        !self.scenarios.is_empty()
+    }
+
     /// The measured time.
     pub fn length(&self) -> Duration {
         Duration::try_from_secs_f64(self.seconds).unwrap_or_default()
@@ -163,6 +168,13 @@ impl RunSummary {
     fn is_generator_slow(&self) -> bool {
         self.figures.arrivals.is_generator_slow()
             || self.generators.iter().any(|usage| usage.warning().is_some())
+    }
+
+    /// The same run, judged by these thresholds and the defaults that they do not replace.
+    #[must_use]
+    pub fn judged_by(self, thresholds: &[Threshold]) -> Self {
+        let results = judge_all(thresholds, &self.figures, self.length());
+        self.judged(results)
     }
 
     /// Sets the thresholds and the verdict that follows. A run without any answer, or whose target stopped answering, could

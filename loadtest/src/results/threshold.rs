@@ -25,8 +25,8 @@ enum Metric {
     Rate,
     /// Open model: the reached part of the requested rate of arrivals, in percent.
     ReachedRate,
-    /// The share of requests without a good answer, in percent.
-    Failed,
+    /// The share of requests that got a wrong answer or failed, in percent.
+    WrongOrFailed,
     /// The share of requests with this outcome, in percent. The share of wrong answers is of the judged answers.
     Share(Outcome),
 }
@@ -44,7 +44,7 @@ impl Metric {
         match self {
             Self::Percentile(_) | Self::Average | Self::Maximum => Unit::Time,
             Self::Rate => Unit::PerSecond,
-            Self::ReachedRate | Self::Failed | Self::Share(_) => Unit::Percent,
+            Self::ReachedRate | Self::WrongOrFailed | Self::Share(_) => Unit::Percent,
         }
     }
 }
@@ -55,17 +55,14 @@ const METRICS: &[(&str, Metric)] = &[
     ("max", Metric::Maximum),
     ("rps", Metric::Rate),
     ("reached-rate", Metric::ReachedRate),
-    ("error-rate", Metric::Failed),
+    ("error-rate", Metric::WrongOrFailed),
 ];
 
 /// The metrics with a name: those of [`METRICS`], and the share of each outcome but the good one, as `wrong-rate`.
 fn named() -> impl Iterator<Item = (String, Metric)> {
     let fixed = METRICS.iter().map(|(name, metric)| ((*name).to_owned(), *metric));
-    fixed.chain(
-        Outcome::all()
-            .skip(1)
-            .map(|outcome| (format!("{}-rate", outcome.into_str()), Metric::Share(outcome))),
-    )
+    let shares = Outcome::all().skip(1);
+    fixed.chain(shares.map(|outcome| (format!("{}-rate", outcome.into_str()), Metric::Share(outcome))))
 }
 
 /// Thresholds that apply unless the user gives one with the same metric.
@@ -107,7 +104,7 @@ impl Threshold {
 
     /// Its text, with what an error rate counts.
     pub(crate) fn for_people(&self) -> String {
-        let counted = if self.metric == Metric::Failed { " (wrong or failed) " } else { "" };
+        let counted = if self.metric == Metric::WrongOrFailed { " (wrong or failed) " } else { "" };
         self.text.replacen("error-rate", &format!("error-rate{counted}"), 1)
     }
 
@@ -123,7 +120,7 @@ impl Threshold {
 
     /// Whether wrong answers count for it.
     pub fn counts_wrong_answers(&self) -> bool {
-        matches!(self.metric, Metric::Failed | Metric::Share(Outcome::Wrong))
+        matches!(self.metric, Metric::WrongOrFailed | Metric::Share(Outcome::Wrong))
     }
 
     /// Judges the figures of a run. `length` is the measured time. Without a measurement the threshold is missed.
@@ -189,7 +186,7 @@ fn observe(metric: Metric, figures: &Figures, scope: Option<&str>, length: Durat
         Metric::Maximum => seconds(total.latency.max()),
         Metric::ReachedRate => figures.arrivals.reached_share().map(|share| share * 100.0),
         Metric::Rate => (!length.is_zero()).then(|| total.rate(length.as_secs_f64())),
-        Metric::Failed => Some(percent(total.counts.failed(), all)),
+        Metric::WrongOrFailed => Some(percent(total.counts.wrong_or_failed(), all)),
         Metric::Share(Outcome::Wrong) => {
             (total.judged > 0).then(|| percent(total.counts.of(Outcome::Wrong), total.judged))
         }

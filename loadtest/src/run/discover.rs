@@ -11,17 +11,17 @@ use paymaster_engine::session::Rounds;
 use paymaster_exchange::{Body, Exchange};
 use paymaster_settings::{Settings as TargetSettings, output as out, process::CommandError};
 
-use super::{target_check, untested};
+use super::target_check;
 use crate::{engine::LiveView, results::DiscoveryCost, text::count};
 
-/// Sends the requests of discovery, and writes to standard error that it does. Gives what it learned and what it cost. An error if the
-/// target answers none of the first requests, if what answers is no such service, or if it is a public one that must not get so many
-/// `requests` per second (`None`: no limit).
+/// Sends the requests of discovery, and writes to standard error that it does. Gives what it learned and what it cost, or why the target
+/// cannot be tested: it answers none of the first requests, or what answers is no such service. An error if the target is a public one that
+/// must not get so many `requests` per second (`None`: no limit).
 pub(crate) async fn discover(
     target: &TargetSettings,
     requests: Option<f64>,
     own_target: bool,
-) -> Result<(Arc<dyn Knowledge>, DiscoveryCost), CommandError> {
+) -> Result<Result<(Arc<dyn Knowledge>, DiscoveryCost), String>, CommandError> {
     let address = target.transport.target.address();
     let resolved = tokio::net::lookup_host(&address).await;
     let addresses: Vec<_> = resolved.map(|all| all.map(|socket| socket.ip()).collect()).unwrap_or_default();
@@ -62,10 +62,7 @@ pub(crate) async fn discover(
     let (discovery, _) = rounds.finish(target.profile.specification());
     let (known, access) = discovery.finish();
     let silence = || is_silent.then(|| failure.unwrap_or_else(|| "nothing was sent".to_owned()));
-    match access.denied().or_else(silence) {
-        Some(cause) => Err(untested(&format!("{}: {cause}", target.shown_target))),
-        None => Ok((known, DiscoveryCost { requests, seconds })),
-    }
+    Ok(access.denied().or_else(silence).map_or(Ok((known, DiscoveryCost { requests, seconds })), Err))
 }
 
 /// Sends a request, again after each pause that the target requests (see [`Retries::BEFORE_LOAD`]). Adds what it sent to `requests`.

@@ -10,12 +10,12 @@ pub use options::*;
 use std::{pin::pin, sync::Arc, time::Duration};
 
 use paymaster_client::http::PooledConnection;
-use paymaster_settings::{RunSetup, Settings as TargetSettings, process::CommandError};
+use paymaster_settings::{RunSetup, Settings as TargetSettings, output::CurlCommand, process::CommandError};
 
 use crate::engine::{
-    EndReason, MOST_USERS, Pacing, RunClock, RunSettings, RunState, Schedule, execute, plan,
+    EndReason, MOST_USERS, Pacing, RunClock, RunSettings, RunState, Schedule, Timetable, execute, plan,
 };
-use crate::figures::CpuTimes;
+use crate::figures::{CpuTimes, Figures};
 use crate::judging::AnswerJudge;
 use crate::metrics::LiveFigures;
 use crate::number::{epoch, whole};
@@ -32,51 +32,51 @@ const OPEN_USERS: usize = 100;
 /// Most requests of an iteration: a journey has two.
 const MOST_REQUESTS_PER_ITERATION: f64 = 2.0;
 
-/// The target or the master did not answer or is another service, or the signal came before the load.
-pub(crate) fn untested(cause: &str) -> CommandError {
-    CommandError::could_not_test(format!("could not test: {cause}"))
-}
-
 /// When requests are sent. `limit` is the rate of the profile.
 fn pacing(options: &RunOptions, limit: Option<f64>, length: Duration, seed: u64) -> Pacing {
     match (&options.rate, limit) {
-        (Some(rate), _) => {
-            let schedule = rate.schedule(length);
-            Pacing::Open(match options.arrivals {
-                Arrivals::Regular => schedule.into(),
-                Arrivals::Poisson => schedule.poisson(seed).into(),
-            })
+        (Some(rate), _) if options.arrivals == Arrivals::Poisson => {
+            Pacing::Open(Timetable::new(rate.schedule(length).poisson(seed)))
         }
-        (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, length).into()),
+        (Some(rate), _) => Pacing::Open(Timetable::new(rate.schedule(length))),
+        (None, Some(limit)) => Pacing::Capped(Timetable::new(Schedule::constant(limit, length))),
         (None, None) => Pacing::Closed,
     }
 }
 
-/// Executes a load test and returns its summary. An error is why there is none: the target could not be tested, the usage or the
-/// configuration is wrong, or goose could not execute the run. `live` gets the figures while it goes on. If `signal` ends, the run ends
-/// with its figures so far.
+/// Executes a load test and returns its summary, also if the load could not begin. An error is why there is none: the usage or the
+/// configuration is wrong, or goose could not execute the run. `command` is the command line, without secrets. `live` gets the figures while
+/// it goes on. If `signal` ends, the run ends with its figures so far.
 pub async fn run(
     options: &RunOptions,
+    command: String,
     setup: RunSetup,
     live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
 ) -> Result<RunSummary, CommandError> {
     let mut signal = pin!(signal);
-    let RunSetup { settings: target, redactor, shown_target, .. } = setup;
+    let target = &setup.settings;
     let limit = target.args.rate;
-    let (clock, mut model) = planned(options, &target)?;
+    let (clock, mut model) = planned(options, target)?;
     let requested = options.rate.as_ref().map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
-    let (known, discovery) = tokio::select! {
-        discovered = discover(&target, requested.or(limit), options.sending.i_own_this_target) => discovered?,
-        () = signal.as_mut() => return Err(untested("interrupted before anything was measured")),
+    let discovered = tokio::select! {
+        discovered = discover(target, requested.or(limit), options.sending.i_own_this_target) => discovered?,
+        () = signal.as_mut() => Err("interrupted before anything was measured".to_owned()),
+    };
+    let (known, discovery) = match discovered {
+        Ok(discovered) => discovered,
+        Err(cause) => {
+            let facts = facts(&setup, command, None, options.judging, model);
+            return Ok(RunSummary { cut_short: Some(cause), ..facts }.judged_by(&options.thresholds));
+        }
     };
     let mut generator = RequestGenerator::new(&*known, target.seed(), SEQUENCES);
-    let weights = options.weights.iter().cloned().collect();
-    let mix = Mix::new(&options.scenario, &weights, &mut generator)?;
+    let mix = Mix::new(&options.scenario, &options.weights.iter().cloned().collect(), &mut generator)?;
     check_limit(options.rate.as_ref(), limit, &mix)?;
     let pacing = pacing(options, limit, clock.length, target.seed());
     model.arrivals_asked = pacing.open().map(|all| all.total - all.due_before(clock.warm_up));
-    let facts = facts(&target, &mix, options.judging, model);
+    let facts = facts(&setup, command, Some(&mix), options.judging, model);
+    let RunSetup { settings: target, redactor, .. } = setup;
     let run = Arc::new(RunState::new(
         RunSettings {
             transport: target.transport,
@@ -89,7 +89,6 @@ pub async fn run(
         },
         clock,
     ));
-    let began = whole(epoch());
     let cpu_times = CpuTimes::now();
     live.begin(&run, cpu_times);
     let mut broken = None;
@@ -107,8 +106,6 @@ pub async fn run(
     }
     let stopped_answering = run.ended() == Some(EndReason::TargetStopped);
     let summary = RunSummary {
-        began,
-        embedded: shown_target.embedded,
         discovery,
         generators: vec![generator],
         ..measured(&run, run.ran_for(), stopped_answering, facts)
@@ -124,21 +121,27 @@ fn broken_so_far(run: &RunState, abort_on: &[Threshold]) -> Option<ThresholdResu
     first_broken(abort_on, &run.figures_until(elapsed), measured)
 }
 
-/// What a summary says of a run from its beginning on.
+/// What a summary says of a run that begins now. There is no mix if the load cannot begin.
 pub(crate) fn facts(
-    target: &TargetSettings,
-    mix: &Mix,
+    setup: &RunSetup,
+    command: String,
+    mix: Option<&Mix>,
     judging: JudgingOptions,
     model: LoadModel,
 ) -> RunSummary {
+    let target = &setup.shown_target;
     RunSummary {
-        target: target.shown_target.clone(),
-        scenarios: mix.names().into_iter().map(str::to_owned).collect(),
-        left_out: mix.left_out.clone(),
-        seed: target.seed(),
+        began: whole(epoch()),
+        command,
+        target: target.shown.clone(),
+        curl: CurlCommand::of(target),
+        embedded: target.embedded,
+        scenarios: mix.map(|mix| mix.names().into_iter().map(str::to_owned).collect()).unwrap_or_default(),
+        left_out: mix.map(|mix| mix.left_out.clone()).unwrap_or_default(),
+        seed: setup.settings.seed(),
         model,
         judge_share: judging.judge.0,
-        ..RunSummary::default()
+        ..RunSummary::new(Figures::default(), Duration::ZERO)
     }
 }
 
@@ -193,7 +196,7 @@ fn judged(
 }
 
 /// Whether the target answers one more request, on a new connection. It is sent if the last requests failed: otherwise a target that
-/// stopped answering shortly before the end would look like one with a few failed requests.
+/// stopped answering shortly before the end would look like one that did not answer a few requests.
 async fn still_answers(run: &RunState) -> bool {
     let body = run.settings.mix.sequence(0)[0].body(run.sent(), None);
     let exchange = PooledConnection::default().exchange(&run.settings.transport, body).await;

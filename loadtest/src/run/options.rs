@@ -146,7 +146,7 @@ impl Rate {
     pub fn schedule(&self, length: Duration) -> Schedule {
         match self {
             Self::Constant(rate) => Schedule::constant(*rate, length),
-            Self::Steps(steps) => Schedule::new(0.0, steps.as_slice()),
+            Self::Steps(steps) => Schedule::new(0.0, &steps.0),
         }
     }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use paymaster_engine::cases::{Base, Plan, Relation};
 use paymaster_engine::knowledge::{BaseSource, Knowledge};
-use paymaster_engine::load::{Requests, Scenario};
+use paymaster_engine::load::{Handover, Requests, Scenario};
+use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use super::{RequestTemplate, has_room};
@@ -40,30 +41,54 @@ impl<'a> RequestGenerator<'a> {
 
     /// The request sequences of a scenario.
     pub fn sequences(&mut self, scenario: &'static Scenario) -> Result<Vec<RequestSequence>, String> {
-        let sequences: Option<Vec<_>> = match scenario.requests {
-            Requests::Refused(relations) => Some(self.refused(scenario, relations)),
-            Requests::Call(kind) => (0..self.size)
-                .map(|_| {
-                    let request = self.call(&Base::accepted(kind))?;
-                    Some(vec![self.template(scenario.labels[0], &request)])
-                })
-                .collect(),
-            Requests::Journey(first, second, handover) => (0..self.size)
-                .map(|_| {
-                    let first = self.call(&Base::accepted(first))?;
-                    let mut second = self.call(&Base::accepted(second))?;
-                    (handover.join)(self.known, &first, &mut second);
-                    let mut second = self.template(scenario.labels[1], &second);
-                    second.taken = Some(handover.taken);
-                    Some(vec![self.template(scenario.labels[0], &first), second])
-                })
-                .collect(),
+        let sequences = if let Requests::Refused(relations) = scenario.requests {
+            self.refused(scenario, relations)
+        } else {
+            self.accepted(scenario)
         };
-        let sequences = sequences.filter(|sequences| !sequences.is_empty());
-        sequences.ok_or_else(|| {
-            let scenario = scenario.id;
-            format!("{scenario}: the profile has nothing to make such requests from: add tokens.supported (token mode) or operations.sponsorable")
-        })
+        if sequences.is_empty() {
+            let why = "the profile has nothing to make such requests from";
+            let remedy = "add tokens.supported (token mode) or operations.sponsorable";
+            return Err(format!("{}: {why}: {remedy}", scenario.id));
+        }
+        Ok(sequences)
+    }
+
+    /// Calls that the target should accept. The forms that it serves take turns.
+    fn accepted(&mut self, scenario: &Scenario) -> Vec<RequestSequence> {
+        let (calls, handover) = calls_of(scenario);
+        in_turn(self.size, self.forms(&calls), |calls| self.sequence(scenario, calls, handover))
+    }
+
+    /// These calls in each form: as they are, and with the kinds of the same methods that no scenario names, such as those for other
+    /// versions of the EntryPoint.
+    fn forms(&self, calls: &[Kind]) -> Vec<Vec<Kind>> {
+        let named: Vec<Kind> = self.scenarios().iter().flat_map(|scenario| calls_of(scenario).0).collect();
+        let kinds = self.known.specification().kinds.iter().copied();
+        let of = |method: &'static str| kinds.clone().filter(move |kind| kind.method == method);
+        let forms = of(calls[0].method).filter(|kind| *kind == calls[0] || !named.contains(kind));
+        let selectors = forms.map(|kind| kind.selector);
+        let call = |call: &Kind, form| of(call.method).find(|kind| kind.selector == form);
+        selectors.filter_map(|form| calls.iter().map(|own| call(own, form)).collect()).collect()
+    }
+
+    /// A request of each of these kinds; `None` if the profile names nothing to make one from.
+    fn sequence(
+        &mut self,
+        scenario: &Scenario,
+        calls: &[Kind],
+        handover: Option<Handover>,
+    ) -> Option<RequestSequence> {
+        let requests = calls.iter().map(|kind| self.call(&Base::accepted(*kind)));
+        let mut requests = requests.collect::<Option<Vec<_>>>()?;
+        if let (Some(handover), [first, second]) = (handover, &mut requests[..]) {
+            (handover.join)(self.known, first, second);
+        }
+        let templates = scenario.labels.iter().zip(&requests);
+        let mut sequence: RequestSequence =
+            templates.map(|(label, request)| self.template(label, request)).collect();
+        sequence.last_mut()?.taken = handover.map(|handover| handover.taken);
+        Some(sequence)
     }
 
     /// A call that the target should accept; `None` if the profile names nothing to make one from.
@@ -83,38 +108,52 @@ impl<'a> RequestGenerator<'a> {
     fn refused(&self, scenario: &Scenario, relations: &[&'static Relation]) -> Vec<RequestSequence> {
         let cases = u32::try_from(self.size).unwrap_or(u32::MAX / 100);
         // A plan takes one relation after the other. Here they alternate, so each relation has a plan of its own.
-        let mut by_relation: Vec<_> = relations
-            .iter()
-            .map(|relation| {
-                let plan = Plan::of(std::slice::from_ref(relation), self.known, self.seed, cases);
-                let bodies = plan.flat_map(|group| group.members).filter_map(|member| {
-                    // The answer is recognized by its id, so a call without one is left out.
-                    let request: Value = serde_json::from_slice(&member.body).ok()?;
-                    request["id"].is_number().then_some(request)
-                });
-                bodies.take(self.size).collect::<Vec<_>>().into_iter()
-            })
-            .collect();
+        let by_relation = relations.iter().map(|relation| {
+            let plan = Plan::of(std::slice::from_ref(relation), self.known, self.seed, cases);
+            let bodies = plan.flat_map(|group| group.members).filter_map(|member| {
+                // The answer is recognized by its id, so a call without one is left out.
+                let request: Value = serde_json::from_slice(&member.body).ok()?;
+                request["id"].is_number().then_some(request)
+            });
+            bodies.take(self.size).collect::<Vec<_>>().into_iter()
+        });
         let mut bodies = BTreeSet::new();
-        let mut sequences: Vec<RequestSequence> = Vec::with_capacity(self.size);
-        while sequences.len() < self.size {
-            let before = sequences.len();
-            for requests in &mut by_relation {
-                let fresh = requests.find(|request| bodies.insert(request.to_string()));
-                sequences.extend(fresh.map(|request| {
-                    let mut template = self.template(scenario.labels[0], &request);
-                    template.expects_error = true;
-                    vec![template]
-                }));
-            }
-            if sequences.len() == before {
-                break;
-            }
-        }
-        sequences
+        in_turn(self.size, by_relation.collect(), |requests| {
+            let fresh = requests.find(|request| bodies.insert(request.to_string()))?;
+            let mut template = self.template(scenario.labels[0], &fresh);
+            template.expects_error = true;
+            Some(vec![template])
+        })
     }
 
     fn template(&self, label: &'static str, request: &Value) -> RequestTemplate {
         RequestTemplate::new(label, request, self.varied)
+    }
+}
+
+/// At least so many sequences, if the sources make them: one of each source in turn, until it makes no more.
+fn in_turn<S>(
+    size: usize,
+    mut sources: Vec<S>,
+    mut next: impl FnMut(&mut S) -> Option<RequestSequence>,
+) -> Vec<RequestSequence> {
+    let mut sequences = Vec::with_capacity(size);
+    while sequences.len() < size && !sources.is_empty() {
+        sources.retain_mut(|source| {
+            let sequence = next(source);
+            let is_left = sequence.is_some();
+            sequences.extend(sequence);
+            is_left
+        });
+    }
+    sequences
+}
+
+/// The calls of a scenario that the target should accept, and what the second one takes over.
+fn calls_of(scenario: &Scenario) -> (Vec<Kind>, Option<Handover>) {
+    match scenario.requests {
+        Requests::Call(kind) => (vec![kind], None),
+        Requests::Journey(first, second, handover) => (vec![first, second], Some(handover)),
+        Requests::Refused(_) => (Vec::new(), None),
     }
 }

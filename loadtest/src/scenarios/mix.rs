@@ -119,11 +119,8 @@ pub(crate) fn chosen(
         // If the user names weights, scenarios without one are not sent.
         named.unwrap_or(if weights.is_empty() { scenario.weight } else { 0 })
     };
-    let chosen: Vec<_> = scenarios
-        .iter()
-        .map(|scenario| (scenario, weight(scenario)))
-        .filter(|(_, weight)| *weight > 0)
-        .collect();
+    let weighed = scenarios.iter().map(|scenario| (scenario, weight(scenario)));
+    let chosen: Vec<_> = weighed.filter(|(_, weight)| *weight > 0).collect();
     if chosen.is_empty() { Err("every weight is 0: nothing would be sent".to_owned()) } else { Ok(chosen) }
 }
 

@@ -39,6 +39,7 @@ mod tests {
     use paymaster_engine::{knowledge::Knowledge, specification::Specification};
     use paymaster_reference_server::Config;
     use paymaster_settings::embedded::profile_of;
+    use serde_json::Value;
 
     use super::*;
 
@@ -80,6 +81,31 @@ mod tests {
                 }
                 let distinct: BTreeSet<_> = bodies(&first).into_iter().collect();
                 assert_eq!(distinct.len(), bodies(&first).len(), "{}", scenario.id);
+            }
+        }
+    }
+
+    #[test]
+    fn the_versions_of_entry_point_that_the_target_serves_take_turns() {
+        let specification = SPECIFICATIONS.iter().find(|known| known.name == "erc-7677").unwrap();
+        for versions in [&["0.6"][..], &["0.8", "0.9"], &["0.6", "0.7", "0.8", "0.9"]] {
+            let profile = format!("service.entry-points = {versions:?}\noperations.accepts = \"any\"\n");
+            let known = (specification.read_profile)(&profile).unwrap();
+            let mut generator = RequestGenerator::new(&*known, 1, 8);
+            for scenario in generator.scenarios().iter().filter(|scenario| scenario.id != "errors") {
+                let sequences = generator.sequences(scenario).unwrap();
+                assert_eq!(sequences.len(), 8);
+                let mut seen = BTreeSet::new();
+                for sequence in &sequences {
+                    let body = |template: &RequestTemplate| -> Value {
+                        serde_json::from_slice(&template.body(0, None)).unwrap()
+                    };
+                    let entry_points: BTreeSet<String> =
+                        sequence.iter().map(|template| body(template)["params"][1].to_string()).collect();
+                    assert_eq!(entry_points.len(), 1, "a journey stays at one: {entry_points:?}");
+                    seen.extend(entry_points);
+                }
+                assert_eq!(seen.len(), versions.len(), "{}: {seen:?}", scenario.id);
             }
         }
     }

@@ -41,10 +41,8 @@ pub(super) struct Load {
     run: Arc<RunState>,
     corpus: Arc<Corpus>,
     tasks: UserTasks,
-    /// Closed model: what the users of each class send.
+    /// What the users of each class send; in the open model, what all users send, under an empty name.
     lanes: BTreeMap<String, Arc<Lane>>,
-    /// Open model: what all users send.
-    arrivals: Option<Arc<Lane>>,
     asked: AskedLoad,
     /// What all workers together send in a second: arrivals, or in the closed model the requests that the profile allows.
     divided: Option<Rate>,
@@ -71,23 +69,17 @@ impl Load {
         asked: AskedLoad,
         corpus: &Arc<Corpus>,
     ) -> std::io::Result<Self> {
-        let (target, options) = (&worker.target, &worker.options);
-        let is_open = asked.rate.is_some();
+        let (target, options) = (&worker.setup.settings, &worker.options);
         let divided = asked.rate.clone().or(target.args.rate.map(Rate::Constant));
-        let pacing = match (is_open, &divided) {
-            (true, _) => Pacing::Open(Timetable::default()),
-            (false, Some(_)) => Pacing::Capped(Timetable::default()),
-            (false, None) => Pacing::Closed,
+        let pacing = match (&asked.rate, &divided) {
+            (Some(_), _) => Pacing::Open(Timetable::default()),
+            (None, Some(_)) => Pacing::Capped(Timetable::default()),
+            (None, None) => Pacing::Closed,
         };
         let model = model(asked.rate.as_ref(), target.args.rate, asked.arrivals);
         let model = LoadModel { plan: "by the Locust master".to_owned(), ..model };
         let began = epoch();
-        let facts = RunSummary {
-            began: whole(began),
-            command: worker.command.clone(),
-            curl: worker.curl.clone(),
-            ..facts(target, &corpus.mix, options.judging, model)
-        };
+        let facts = facts(&worker.setup, worker.command.clone(), Some(&corpus.mix), options.judging, model);
         // The settings have a mix for users of goose. Here every user has a lane.
         let mix = corpus.mix.reweighted(|_| 1).unwrap_or_else(|| unreachable!("a corpus has a scenario"));
         let run = Arc::new(RunState::new(
@@ -98,7 +90,7 @@ impl Load {
                 pacing,
                 max_requests: None,
                 respect_retry_after: options.sending.respect_retry_after,
-                redactor: worker.redactor.clone(),
+                redactor: worker.setup.redactor.clone(),
             },
             RunClock::new(Duration::ZERO, FOREVER),
         ));
@@ -111,7 +103,6 @@ impl Load {
             run,
             corpus: Arc::clone(corpus),
             lanes: BTreeMap::new(),
-            arrivals: None,
             asked,
             divided,
             shares: Shares::default(),
@@ -122,7 +113,7 @@ impl Load {
             facts,
             worker: WorkerShare {
                 index: Some(corpus.shard.index()),
-                setup: worker.setup(),
+                setup: worker.equal_setup(),
                 ..WorkerShare::missing(name)
             },
             stats: LocustStats::new(began),
@@ -149,9 +140,8 @@ impl Load {
             }
             counts.insert(class.clone(), if is_known { count } else { 0 });
         }
-        self.set_arrivals(&counts);
         for (class, count) in &counts {
-            let lane = self.lane(class);
+            let lane = self.lane(class, &counts);
             self.tasks.set(class, lane.as_ref(), *count);
         }
         self.most_users = self.most_users.max(self.tasks.total());
@@ -163,29 +153,21 @@ impl Load {
         Err(format!("this worker has no scenario for users of the class `{class}`: it sends {sends}"))
     }
 
-    /// Open model: arrivals are of the scenarios in the proportion of the users.
-    fn set_arrivals(&mut self, counts: &BTreeMap<String, usize>) {
-        if self.asked.rate.is_none() {
-            return;
-        }
-        let weight =
+    /// What the users of a class send: the sequences of their scenario or, in the open model, arrivals of the scenarios in the proportion of
+    /// the users; none if there is no such scenario.
+    fn lane(&mut self, class: &str, counts: &BTreeMap<String, usize>) -> Option<Arc<Lane>> {
+        let is_open = self.asked.rate.is_some();
+        let users =
             |name: &str| counts.get(name).map_or(0, |count| u32::try_from(*count).unwrap_or(u32::MAX));
-        let Some(mix) = self.corpus.mix.reweighted(weight) else { return };
-        match &self.arrivals {
-            Some(lane) => lane.replace(mix),
-            None => self.arrivals = Some(Arc::new(Lane::new(mix, true))),
+        let weight = |name: &str| if is_open { users(name) } else { u32::from(name == class) };
+        let key = if is_open { "" } else { class };
+        if let Some(mix) = self.corpus.mix.reweighted(weight) {
+            match self.lanes.get(key) {
+                Some(lane) => lane.replace(mix),
+                None => _ = self.lanes.insert(key.to_owned(), Arc::new(Lane::new(mix, is_open))),
+            }
         }
-    }
-
-    fn lane(&mut self, class: &str) -> Option<Arc<Lane>> {
-        if self.asked.rate.is_some() {
-            return self.arrivals.clone();
-        }
-        if !self.lanes.contains_key(class) {
-            let mix = self.corpus.mix.reweighted(|name| u32::from(name == class))?;
-            self.lanes.insert(class.to_owned(), Arc::new(Lane::new(mix, false)));
-        }
-        self.lanes.get(class).cloned()
+        self.lanes.get(key).cloned()
     }
 
     /// Notes that the master reports so many users of all workers together, and sets the share.
@@ -257,7 +239,7 @@ impl Load {
         for shard in self.run.shards() {
             for (label, of) in &shard.labels {
                 let sum = counts.entry(label.clone()).or_default();
-                *sum = (sum.0 + of.counts.all(), sum.1 + of.counts.failed());
+                *sum = (sum.0 + of.counts.all(), sum.1 + of.counts.wrong_or_failed());
             }
         }
         self.stats.sample(counts, epoch());

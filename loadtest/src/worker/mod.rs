@@ -20,12 +20,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum as _};
-use paymaster_client::redact::Redactor;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_settings::output as out;
-use paymaster_settings::output::CurlCommand;
 use paymaster_settings::process::CommandError;
-use paymaster_settings::{RunSetup, Settings as TargetSettings, duration, escape_controls};
+use paymaster_settings::{RunSetup, duration, escape_controls};
 use tokio::time::Instant;
 
 use self::load::{AskedLoad, Corpus, Load, REQUESTS, Shard};
@@ -35,7 +33,7 @@ use crate::figures::Outcome;
 use crate::metrics::LiveFigures;
 use crate::report::RequestedReport;
 use crate::results::RunSummary;
-use crate::run::{Arrivals, JudgingOptions, Rate, SendingOptions, check_limit, discover, untested};
+use crate::run::{Arrivals, JudgingOptions, Rate, SendingOptions, check_limit, discover};
 use crate::scenarios::MIXED;
 use crate::text::{self, count, seconds};
 
@@ -80,20 +78,18 @@ pub async fn serve(
     live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
 ) -> Result<(), CommandError> {
-    let RunSetup { settings: target, shown_target, redactor, .. } = setup;
-    let master = with_port(&options.master);
+    let (target, master) = (&setup.settings, with_port(&options.master));
     let mut signal = pin!(signal);
-    let (known, _) = tokio::select! {
-        discovered = discover(&target, target.args.rate, options.sending.i_own_this_target) => discovered?,
+    let discovered = tokio::select! {
+        discovered = discover(target, target.args.rate, options.sending.i_own_this_target) => discovered?,
         () = signal.as_mut() => return Ok(()),
     };
+    let (known, _) = discovered.map_err(|cause| untested(&format!("{}: {cause}", target.shown_target)))?;
     let mut worker = Worker {
         options,
         command,
-        curl: CurlCommand::of(&shown_target),
         reports,
-        target,
-        redactor,
+        setup,
         known,
         live: live.clone(),
         next_number: 0,
@@ -140,12 +136,9 @@ struct Worker {
     options: WorkerOptions,
     /// The command line of the worker, without secrets: its reports name it.
     command: String,
-    /// What sends a request to the target again, for its reports.
-    curl: CurlCommand,
     /// Where the worker writes its own report at the end of each run.
     reports: Vec<RequestedReport>,
-    target: TargetSettings,
-    redactor: Redactor,
+    setup: RunSetup,
     known: Arc<dyn Knowledge>,
     /// Gets the figures of each run while it goes on.
     live: LiveFigures,
@@ -171,7 +164,7 @@ impl Worker {
         if arrivals == Arrivals::Poisson && rate.is_none() {
             return Err("--arrivals poisson is for the arrivals of --rate: give a rate".to_owned());
         }
-        check_limit(rate.as_ref(), self.target.args.rate, &corpus.mix)?;
+        check_limit(rate.as_ref(), self.setup.settings.args.rate, &corpus.mix)?;
         let thresholds = options.paymaster_thresholds.iter().flatten().map(|text| text.parse());
         let asked = AskedLoad { rate, arrivals, thresholds: thresholds.collect::<Result<_, _>>()? };
         Load::new(self, name, asked, corpus).map_err(|cause| format!("the pacer: {cause}"))
@@ -184,18 +177,18 @@ impl Worker {
     }
 
     /// What must be equal for all workers of a run, because it decides what their figures mean.
-    fn setup(&self) -> BTreeMap<String, String> {
+    fn equal_setup(&self) -> BTreeMap<String, String> {
+        let (target, options) = (&self.setup.settings, &self.options);
         // Headers may differ, and the URL is compared as reports show it.
-        let profile = (self.target.profile.saved(), self.target.args.rate);
+        let profile = (target.profile.saved(), target.args.rate);
         let mut sum = flate2::Crc::new();
         sum.update(serde_json::to_string(&profile).unwrap_or_default().as_bytes());
-        let options = &self.options;
         [
-            ("target", self.target.shown_target.clone()),
+            ("target", target.shown_target.clone()),
             ("profile", format!("{:08x}", sum.sum())),
             ("--judge", text::percent(options.judging.judge.0 * 100.0)),
             ("--strict", options.judging.strict.to_string()),
-            ("--timeout", text::duration(self.target.transport.limits.timeout)),
+            ("--timeout", text::duration(target.transport.limits.timeout)),
             ("--respect-retry-after", options.sending.respect_retry_after.to_string()),
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
         ]
@@ -235,8 +228,13 @@ impl Worker {
     }
 
     fn grace(&self) -> Duration {
-        self.target.transport.limits.timeout.min(GRACE)
+        self.setup.settings.transport.limits.timeout.min(GRACE)
     }
+}
+
+/// The target or the master did not answer, or is another service.
+fn untested(cause: &str) -> CommandError {
+    CommandError::could_not_test(format!("could not test: {cause}"))
 }
 
 /// Writes a line to standard error.
@@ -262,16 +260,11 @@ fn host() -> String {
 
 /// The address with the port of Locust, if it has none.
 fn with_port(master: &str) -> String {
-    let has_port = master.rsplit_once(':').is_some_and(|(host, port)| {
-        port.parse::<u16>().is_ok() && (!host.contains(':') || host.ends_with(']'))
-    });
-    if has_port {
-        master.to_owned()
-    } else if master.contains(':') && !master.starts_with('[') {
-        format!("[{master}]:{PORT}")
-    } else {
-        format!("{master}:{PORT}")
-    }
+    // An IPv6 address has colons of its own.
+    let is_bare = master.matches(':').count() > 1 && !master.starts_with('[');
+    let address = if is_bare { format!("[{master}]") } else { master.to_owned() };
+    let has_port = address.rsplit(']').next().is_some_and(|end| end.contains(':'));
+    if has_port { address } else { format!("{address}:{PORT}") }
 }
 
 #[cfg(test)]

@@ -314,8 +314,8 @@ impl<'a> Session<'a> {
             Leaving::Failed(why.into())
         };
         let shard = Shard::new(index).ok_or_else(too_many)?;
-        let (known, scenario, seed) =
-            (Arc::clone(&self.worker.known), self.worker.options.scenario.clone(), self.worker.target.seed());
+        let Worker { known, options, setup, .. } = &*self.worker;
+        let (known, scenario, seed) = (Arc::clone(known), options.scenario.clone(), setup.settings.seed());
         self.drawing =
             Some(tokio::task::spawn_blocking(move || Corpus::draw(&*known, &scenario, seed, shard)));
         Ok(())
@@ -342,7 +342,8 @@ impl<'a> Session<'a> {
         if let Some(load) = &mut self.load {
             let set = load.set_users(&spawn.user_classes_count);
             // The limit of a profile is divided at once; a rate that runs is divided when all users are up.
-            if load.is_started() && self.worker.target.args.rate.is_some() && options.rate().is_none() {
+            let is_limited = self.worker.setup.settings.args.rate.is_some() && options.rate().is_none();
+            if load.is_started() && is_limited {
                 load.set_share(self.all_users);
             }
             if let Err(refusal) = set {

@@ -178,15 +178,46 @@ fn errors_name_their_cause() {
         (&["--warm-up", "10s", "--test-plan", "1,5s"], 2, "warm-up"),
         (&["http://192.0.2.1/"], 2, "--i-own-this-target"),
         (&["http://192.0.2.1/", "--rate", "6"], 2, "--i-own-this-target"),
-        (&[&refusing], 3, "could not test"),
+        (&[&refusing], 3, "COULD NOT TEST: no connection: "),
         (&[&refusing, "--config", "elsewhere.toml"], 2, "target.headers (x-api-key) are not sent to"),
         (&["ftp://127.0.0.1/"], 2, "http"),
     ] {
         let output = command(folder.path()).args(arguments).output().unwrap();
         let Finished { code, out, err } = output.into();
         assert_eq!(code, expected, "{arguments:?}: {out}{err}");
-        assert!(err.contains(word), "{arguments:?}: {err}");
+        let shown = if code == 3 { &out } else { &err };
+        assert!(shown.contains(word), "{arguments:?}: {out}{err}");
         assert!(!out.contains("PASSED"), "{out}");
+    }
+}
+
+#[test]
+fn a_load_that_cannot_begin_writes_its_reports_with_the_reason_as_headline() {
+    let folder = tempfile::tempdir().unwrap();
+    // A bound port without a listener refuses connections.
+    let taken = tokio::net::TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let plain = format!("http://{}/", taken.local_addr().unwrap());
+    // No server of TLS: it closes every connection at once.
+    let closing = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let tls = format!("https://{}/", closing.local_addr().unwrap());
+    thread::spawn(move || closing.incoming().for_each(drop));
+    ends(0, run(folder.path(), &["-s", "errors", "--max-requests", "20", "-o", "earlier.json"]));
+    for url in [&plain, &tls] {
+        let reports = ["-o", "a.html", "-o", "a.json", "-o", "a.md", "-o", "a.xml", "-o", "a.csv"];
+        let more = ["-k", "-t", "p95<1s", "--compare", "earlier.json"];
+        let (out, err) = ends(3, run(folder.path(), &[&[url.as_str()][..], &reports, &more].concat()));
+        assert!(out.starts_with("COULD NOT TEST: ") && out.contains("nothing was measured"), "{out}");
+        assert!(!err.contains("error: "), "{err}");
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        let report: Value = serde_json::from_str(&read("a.json")).unwrap();
+        let cause = report["cut_short"].as_str().unwrap();
+        assert_eq!((&report["verdict"], &report["target"]), (&"could-not-test".into(), &url.as_str().into()));
+        assert!(flat(&out).starts_with(&flat(&format!("COULD NOT TEST: {cause}"))), "{cause}: {out}");
+        assert!(read("a.html").contains("<span class=\"word\">COULD NOT TEST</span>"), "{url}");
+        assert!(read("a.md").starts_with("## Load test: COULD NOT TEST: `"), "{url}");
+        assert_eq!(read("a.xml").matches("<error").count(), 2, "{url}");
+        assert_eq!(read("a.csv").lines().count(), 1, "{url}");
     }
 }
 
@@ -287,9 +318,8 @@ fn rate_limits_are_counted_separately_and_respected_when_requested() {
 #[test]
 fn a_target_that_refuses_every_request_could_not_be_tested() {
     let url = serve(|_, _| http("403 Forbidden", "", "no"));
-    let (Finished { code, out, err }, _) = load(&[&url, "--duration", "1s"]);
-    assert_eq!(code, 3, "{out}{err}");
-    assert!(err.contains("HTTP 403"), "{err}");
+    let (out, _) = loaded(3, &[&url, "--duration", "1s"]);
+    assert!(out.starts_with("COULD NOT TEST: ") && flat(&out).contains("HTTP 403"), "{out}");
 }
 
 #[test]
@@ -300,11 +330,11 @@ fn a_target_that_answers_no_json_rpc_could_not_be_tested() {
             format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n{body}")
         });
         for specification in ["fee-quote", "erc-7677"] {
-            let (Finished { code, out, err }, _) = load(&[&url, "-d", "1s", "--spec", specification]);
-            assert_eq!((code, &*out), (3, ""), "{err}");
+            let (out, _) = loaded(3, &[&url, "-d", "1s", "--spec", specification]);
             let said = "no answer is one of JSON-RPC: is this the URL of the service? It answers HTTP 200, ";
-            assert!(err.contains(&format!("could not test: {url}: {said}")), "{err}");
-            assert!(err.contains(&format!("(content type {kind})")), "{err}");
+            let out = flat(&out);
+            assert!(out.starts_with(&format!("COULD NOT TEST: {said}")), "{out}");
+            assert!(out.contains(&format!("(content type {kind})")), "{out}");
         }
     }
 }
@@ -314,10 +344,9 @@ fn a_target_that_knows_neither_method_could_not_be_tested() {
     let unknown = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}"#;
     let url = serve(|_, _| http("200 OK", "", unknown));
     for specification in ["fee-quote", "erc-7677"] {
-        let (Finished { code, out, err }, _) = load(&[&url, "-d", "1s", "--spec", specification]);
-        assert_eq!((code, &*out), (3, ""), "{specification}: {err}");
+        let (out, _) = loaded(3, &[&url, "-d", "1s", "--spec", specification]);
         let said = "the target knows neither method: is this the URL of the service? It answers error -32601";
-        assert!(err.contains(&format!("could not test: {url}: {said}")), "{specification}: {err}");
+        assert!(flat(&out).starts_with(&format!("COULD NOT TEST: {said}")), "{specification}: {out}");
     }
 }
 

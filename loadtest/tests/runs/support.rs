@@ -21,6 +21,11 @@ pub(crate) fn words(line: &str) -> Vec<&str> {
     line.split(' ').collect()
 }
 
+/// The words of an output, whose lines are broken where they are too long.
+pub(crate) fn flat(out: &str) -> String {
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// What a command did.
 pub(crate) struct Finished {
     /// The exit code; -1 after a signal.

@@ -47,7 +47,7 @@ const REQUESTS: &[Clause] = clauses! {
     Interoperability "2.2" "operation.factory"
         "An operation of an account that does not exist yet, with `initCode` or `factory` and `factoryData`, is served like one of an account that exists.";
     Interoperability "2.2" "operation.eip-7702"
-        "An operation of EntryPoint 0.8 and later with `eip7702Auth`, and with the factory `0x7702`, is served.";
+        "An operation of EntryPoint 0.7 and later with `eip7702Auth` is served, and one of 0.8 and later with the factory `0x7702`.";
     Interoperability "2" "operation.nonce"
         "A `nonce` of 13 bytes and one of 32 bytes are served like a small one, because its key has 192 bits.";
     Interoperability "2" "stub-request.zero-limits"

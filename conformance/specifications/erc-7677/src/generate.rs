@@ -21,8 +21,8 @@ const AMOUNTS: [([u64; 3], [u64; 2]); 6] = [
     ([90_100, 75_000, 48_000], [120_000_000_000, 30_000_000_000]),
     ([1_200_000, 650_000, 3_500_000], [45_000_000_000, 100_000_000]),
     ([130_000, 1_450_000, 80_000], [2_500_000_000, 2_500_000_000]),
-    // A chain with a cheap coin, in a rush: it costs more than 2^63 wei.
-    ([1_400_000, 900_000, 3_100_000], [2_000_000_000_000, 30_000_000_000]),
+    // A chain with a cheap coin, in a rush: it costs more than 2^63 wei, and its priority fee is above 2^35.
+    ([1_400_000, 900_000, 3_100_000], [2_000_000_000_000, 40_000_000_000]),
 ];
 /// What an operation has in a run whose cost is limited.
 const CHEAP: ([u64; 3], [u64; 2]) = AMOUNTS[1];

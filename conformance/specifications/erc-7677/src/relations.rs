@@ -74,7 +74,7 @@ type Change = fn(&BuildInput<'_>, &Value) -> Value;
 type WriteId = fn(u64) -> Value;
 
 /// The single calls of published clients, one a round: how a client writes a number as the id, and what else it changes.
-const CALLS_OF_CLIENTS: [(WriteId, &[Change]); 10] = [
+const CALLS_OF_CLIENTS: [(WriteId, &[Change]); 11] = [
     (|number| json!(number), &[]),
     (|_| json!(0), &[signed]),
     (|_| json!(1), &[of_sender_without_letters]),
@@ -86,6 +86,8 @@ const CALLS_OF_CLIENTS: [(WriteId, &[Change]); 10] = [
     (|number| json!(number), &[of_each_factory]),
     // The first operation of an account of viem.
     (|number| json!(number), &[of_each_factory, signed, with_null_context]),
+    // Older clients.
+    (|number| json!(number), &[without_context]),
 ];
 
 fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -104,6 +106,16 @@ fn with_entry_point_in_lower_case(input: &BuildInput<'_>, request: &Value) -> Va
 /// The request with the context null, where its own is empty: another one may choose a policy.
 fn with_null_context(_: &BuildInput<'_>, request: &Value) -> Value {
     if request["params"][3] == json!({}) { with_param(request, 3, Value::Null) } else { request.clone() }
+}
+
+/// The request without a context, where its own is empty.
+fn without_context(_: &BuildInput<'_>, request: &Value) -> Value {
+    if request["params"][3] == json!({}) { of_three_params(request) } else { request.clone() }
+}
+
+fn of_three_params(request: &Value) -> Value {
+    let params = request["params"].as_array().into_iter().flatten().take(3).cloned();
+    with(request, "", "params", params.collect::<Vec<Value>>())
 }
 
 fn signed(_: &BuildInput<'_>, request: &Value) -> Value {
@@ -170,7 +182,7 @@ pub(crate) static REFUSED: Relation =
     );
 
 /// The forms of a refused call, one a round: a target refuses the operation in each of them.
-const REFUSED_FORMS: [Change; 19] = [
+const REFUSED_FORMS: [Change; 20] = [
     unchanged,
     signed,
     |_, request| in_lower_case(request),
@@ -186,7 +198,7 @@ const REFUSED_FORMS: [Change; 19] = [
         if is_stub(input.pair) { zero(request, false) } else { with_known_stub(input, request) }
     },
     with_known_stub,
-    |input, request| if takes_eip_7702(input.pair) { authorized(request) } else { request.clone() },
+    |input, request| if is_06(input.pair) { request.clone() } else { authorized(request) },
     with_null_context,
     with_entry_point_in_lower_case,
     |_, request| with(request, OPERATION, "nonce", KEYED_NONCE),
@@ -195,6 +207,7 @@ const REFUSED_FORMS: [Change; 19] = [
     |input, request| {
         if is_06(input.pair) { request.clone() } else { with_each(request, LIMITS, &json!("0x0")) }
     },
+    without_context,
 ];
 
 /// A nonce with the address of a validator as its key.
@@ -322,7 +335,7 @@ pub(crate) static PAIR: Relation = Relation::new(
         Part::NewAccount if may_vary => of_new_account(&operation, version(input.pair), input.round),
         Part::BareFactory if may_vary => without_factory_data(&operation),
         Part::LargeCall if may_vary => large_call(&operation),
-        Part::Delegate if takes_eip_7702(input.pair) => authorized(&operation),
+        Part::Delegate if !is_06(input.pair) => authorized(&operation),
         Part::Signature if is_unsigned => with(&operation, OPERATION, "signature", dummy_signature()),
         Part::LongSignature if is_unsigned => with(&operation, OPERATION, "signature", bytes_5a(700)),
         Part::NullContext => with_null_context(input, &operation),
@@ -502,6 +515,16 @@ macro_rules! sets {
     };
 }
 
+/// A form that sets one member of an authorization by EIP-7702.
+macro_rules! authorizes {
+    ($label:literal, $name:literal, $value:literal) => {
+        form("operation.eip-7702", $label, |input| {
+            Some(with(&authorized(input.base), "/params/0/eip7702Auth", $name, $value))
+        })
+        .in_kinds(|kind| !is_06(kind))
+    };
+}
+
 /// The forms, one a round.
 pub(crate) const CLIENT_FORMS: &[Form] = &[
     form("operation.unsigned", "no signature", |input| Some(without(input.base, OPERATION, "signature")))
@@ -542,6 +565,17 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
         Some(with(&request, OPERATION, "paymaster", other))
     })
     .in_kinds(|kind| !is_stub(kind)),
+    form("operation.stub-members", "the paymaster members of a stub, where the context is null", |input| {
+        let request = with_null_context(input, input.base);
+        (request != *input.base).then(|| with_stub_members(input, &request)).flatten()
+    })
+    .in_kinds(|kind| !is_stub(kind))
+    .instead_of(|request| with_param(request, 3, Value::Null)),
+    form("operation.stub-members", "the paymaster members of a stub beside eip7702Auth", |input| {
+        with_stub_members(input, &authorized(input.base))
+    })
+    .in_kinds(|kind| !is_stub(kind) && !is_06(kind))
+    .instead_of(authorized),
     form("operation.null-members", "null for the members that are not set", |input| {
         Some(with_null_members(input.base))
     })
@@ -580,22 +614,18 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     })
     .in_kinds(|kind| !is_stub(kind))
     .of_another_operation(),
-    form("operation.eip-7702", "eip7702Auth for every chain", |input| {
-        Some(with(&authorized(input.base), "/params/0/eip7702Auth", "chainId", "0x0"))
-    })
-    .in_kinds(takes_eip_7702)
-    .of_another_operation(),
+    authorizes!("eip7702Auth for every chain", "chainId", "0x0").of_another_operation(),
     // Half of all signatures have it.
-    form("operation.eip-7702", "eip7702Auth with yParity 0x0", |input| {
-        Some(with(&authorized(input.base), "/params/0/eip7702Auth", "yParity", "0x0"))
-    })
-    .in_kinds(takes_eip_7702)
-    .instead_of(authorized),
+    authorizes!("eip7702Auth with yParity 0x0", "yParity", "0x0").instead_of(authorized),
+    // An account may have sent transactions before.
+    authorizes!("eip7702Auth with a nonce above 0", "nonce", "0x12c")
+        .instead_of(authorized)
+        .of_another_operation(),
     form("operation.eip-7702", "eip7702Auth and the factory 0x7702", |input| {
         let request = with(&authorized(input.base), OPERATION, "factory", "0x7702");
         Some(with(&request, OPERATION, "factoryData", "0x"))
     })
-    .in_kinds(takes_eip_7702)
+    .in_kinds(|kind| version(kind) >= EntryPointVersion::V08)
     .of_another_operation(),
     sets!("operation.nonce", "a nonce of 13 bytes", "nonce", "0x18bcfe56800000000000000007")
         .of_another_operation(),
@@ -626,6 +656,9 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
         let lower = input.base["params"][1].as_str()?.to_ascii_lowercase();
         Some(with_param(input.base, 1, json!(lower)))
     }),
+    form("call.letter-case", "hex digits of the EntryPoint in capitals", |input| {
+        Some(with_param(input.base, 1, json!(in_capitals(input.base["params"][1].as_str()?))))
+    }),
     form("call.letter-case", "hex digits of callData in capitals", |input| {
         let lower = in_lower_case(input.base);
         let data = in_capitals(lower["params"][0]["callData"].as_str()?);
@@ -646,6 +679,9 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
         Some(with(input.base, OPERATION, "sender", sender))
     })
     .instead_of(|request| with_checksum(request).unwrap_or_else(|| request.clone())),
+    // A longer one belongs to what the contract reads.
+    sets!("operation.stub-members", "paymasterSignature 0x", "paymasterSignature", "0x")
+        .in_kinds(|kind| version(kind) == EntryPointVersion::V09),
 ];
 
 /// So many bytes that mean nothing, in hex.
@@ -679,10 +715,6 @@ fn without_factory_data(request: &Value) -> Value {
         Some(factory) => with(request, OPERATION, "initCode", factory),
         None => with(request, OPERATION, "factoryData", "0x"),
     }
-}
-
-fn takes_eip_7702(kind: Kind) -> bool {
-    version(kind) >= EntryPointVersion::V08
 }
 
 /// The request with an authorization by EIP-7702 whose signature is made up, as a client sends it before the user signs.
@@ -732,15 +764,17 @@ pub(crate) static FORMS: Relation = Relation::new(
     let variant = (form.applies)(input.pair).then(|| (form.after)(input)).flatten();
     let before = (form.before)(input.base);
     let has_its_nonce = |request: &Value| request["params"][0]["nonce"] == before["params"][0]["nonce"];
+    // A service may sign one operation for each nonce.
+    let may_be_next = form.is_other_operation || !is_stub(input.pair) && input.context.may_vary_operations();
     let variant = variant.map(|variant| {
-        let is_next = form.is_other_operation && has_its_nonce(&variant);
+        let is_next = may_be_next && has_its_nonce(&variant);
         if is_next { with_later_nonce(&variant, 1) } else { variant }
     });
     let Some(variant) = variant.filter(|variant| *variant != before) else { return Vec::new() };
     let plain = member(Role::Baseline, "the baseline", before, ids);
     alternately(&plain, &member(Role::Variant, form.label, variant, ids))
 })
-.first(20)
+.first(23)
 .simulated(simulation);
 
 /// The form of a member of [`FORMS`], by its label.
@@ -802,8 +836,9 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
     let of_paymaster =
         [("paymasterVerificationGasLimit", verification), ("paymasterPostOpGasLimit", post_op)];
     let fees = [("maxFeePerGas", highest), ("maxPriorityFeePerGas", priority)];
-    let groups: [(&str, &[(&str, u64)]); 7] = [
+    let groups: [(&str, &[(&str, u64)]); 8] = [
         ("large gas limits", &LARGE_LIMITS),
+        ("low gas limits", &LOW_LIMITS),
         ("the gas of a short call", &[("callGasLimit", 9_000)]),
         ("the preVerificationGas of a rollup", &LIMITS_OF_ROLLUPS),
         ("other gas limits", &LIMITS_OF_BUNDLERS),
@@ -834,6 +869,10 @@ const LARGE_LIMITS: [(&str, u64); 5] = [
     ("maxFeePerGas", 1_000_000),
     ("maxPriorityFeePerGas", 1_000),
 ];
+
+/// What a simple account needs for a call that does nothing: a service may not sign more of its own accord.
+const LOW_LIMITS: [(&str, u64); 3] =
+    [("callGasLimit", 5_000), ("verificationGasLimit", 50_000), ("preVerificationGas", 21_000)];
 
 /// Rollups put their fee for the data of a transaction into preVerificationGas.
 const LIMITS_OF_ROLLUPS: [(&str, u64); 3] =
@@ -892,8 +931,10 @@ pub(crate) static CONCURRENT: Relation = Relation::new(
             ids,
         )
     }));
-    let batch: Vec<Value> = other_calls(input, first + 6..first + 8)
-        .map(|request| with(&request, "", "id", ids.next_id()))
+    // The second id is a UUID.
+    let batch: Vec<Value> = (0..)
+        .zip(other_calls(input, first + 6..first + 8))
+        .map(|(place, request)| with(&request, "", "id", id_of_any_kind(5 * place, ids.next_id())))
         .collect();
     if !batch.is_empty() {
         members.push(with_own_id(Role::Batch, "two operations in a batch", &Value::Array(batch)));
@@ -1016,11 +1057,7 @@ pub(crate) const OPEN: &[Probe] = &[
         }
         request
     }),
-    probe("observed.params-forms", "three params", |request| {
-        let params: Vec<Value> =
-            request["params"].as_array().into_iter().flatten().take(3).cloned().collect();
-        with(request, "", "params", params)
-    }),
+    probe("observed.params-forms", "three params", of_three_params),
     probe("observed.params-forms", "five params", |request| {
         let mut params = request["params"].as_array().cloned().unwrap_or_default();
         params.push(json!({}));
@@ -1077,5 +1114,21 @@ mod tests {
         let placeholder = form_of("a placeholder signature").unwrap();
         assert_eq!((placeholder.after)(&input(&signed)), None);
         assert!((placeholder.after)(&input(&base(json!({})))).is_some());
+    }
+
+    #[test]
+    fn where_operations_may_vary_data_in_another_form_have_another_nonce() {
+        let nonces = |method: &str, pair, accepts: &str| {
+            let target =
+                Target::new(crate::profile::read(&format!("operations.accepts = \"{accepts}\"")).unwrap());
+            let base = json!({ "method": method, "params": [{ "nonce": "0x7" }, "0x", "0x1", {}] });
+            let input = BuildInput { pair, base: &base, round: 0, context: &target };
+            let members = (FORMS.members)(&input, &mut Ids::starting_at(1));
+            let requests = members.iter().map(|member| serde_json::from_slice(member.body.bytes()).unwrap());
+            requests.map(|request: Value| request["params"][0]["nonce"].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(nonces(DATA, kinds::DATA_07, "any")[..3], ["0x7", "0x8", "0x7"]);
+        assert_eq!(nonces(DATA, kinds::DATA_07, "listed")[..3], ["0x7", "0x7", "0x7"]);
+        assert_eq!(nonces(STUB, kinds::STUB_07, "any")[..3], ["0x7", "0x7", "0x7"]);
     }
 }

@@ -226,7 +226,10 @@ fn replay_all(args: &ReplayArgs, environment: &Environment) -> Result<u8, Comman
                 only_warns &= replay.as_ref().is_ok_and(|replay| !fails_the_run(replay.rule.basis(), false));
                 if let Ok(replay) = &replay {
                     // What is wrong with the settings is wrong for every file.
-                    replay.setup(args, environment)?;
+                    let setup = replay.setup(args, environment)?;
+                    if let Some(url) = setup.merged.url.clone().filter(|url| url != EMBEDDED) {
+                        setup.settings(&url)?;
+                    }
                 }
                 let sent = async { replay?.send(args, environment, &embedded, &stop).await };
                 let (state, detail) = match sent.await {

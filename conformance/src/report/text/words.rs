@@ -107,10 +107,7 @@ pub(crate) fn next(report: &Report) -> Option<String> {
         Conclusion::Incomplete => {
             "describe the target in {profile}, or accept what could not be judged with --allow-incomplete"
         }
-        Conclusion::CouldNotTest => {
-            "look at the cause: whether the target is running, whether host, port, path, headers and key are right, and whether \
-             the profile leaves out what the target needs; then run again"
-        }
+        Conclusion::CouldNotTest => "do what the first line says, then give the same command again",
     };
     let first = || "paymaster.toml (`paymaster-conformance init` writes one to fill in)".to_owned();
     let profile = report.details.profile.as_deref().map_or_else(first, escape_controls);

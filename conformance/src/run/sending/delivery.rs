@@ -231,7 +231,7 @@ impl TargetState {
         if self.given_up == MOST_GIVEN_UP {
             let (address, tries) = (&self.address, Retries::CHECK.tries);
             let cause = format!(
-                "{address} answered {answer} to each of {MOST_GIVEN_UP} requests {tries} times, with pauses between"
+                "{address} answered {answer} to each of {MOST_GIVEN_UP} requests {tries} times, with pauses between: --rate keeps to a limit"
             );
             let reason = if self.is_serving { Reason::Limited(cause) } else { Reason::GaveUp(cause) };
             self.effects.push(Effect::EndRun(reason));
@@ -242,6 +242,7 @@ impl TargetState {
     fn end(&mut self, what: &str, exchange: &Exchange) {
         let cause = match &exchange.outcome {
             Ok(response) => format!("status {}", response.status),
+            Err(failure @ Failure::Timeout { .. }) => format!("{failure}: --timeout gives it more time"),
             Err(failure) => failure.to_string(),
         };
         let cause = format!("{what} from {}: {cause}", self.address);

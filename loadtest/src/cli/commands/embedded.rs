@@ -36,8 +36,7 @@ impl DeviationArgs {
     fn service(&self, config: &Config) -> Result<InjectedService, CommandError> {
         let faults: Result<Vec<_>, _> = self.faults.iter().map(|name| find_fault(name)).collect();
         let variants: Result<Vec<_>, _> = self.variants.iter().map(|name| find_variant(name)).collect();
-        let service = Service::new(config)?;
-        Ok(InjectedService::from(service).with_variants(variants?).with_faults(faults?))
+        Ok(InjectedService::from(Service::new(config)?).with_variants(variants?).with_faults(faults?))
     }
 }
 

@@ -4,14 +4,13 @@ use paymaster_engine::specification::Specification;
 use paymaster_reference_server::Config;
 use paymaster_settings::embedded::profile_of;
 use paymaster_settings::output as out;
-use paymaster_settings::output::CurlCommand;
-use paymaster_settings::process::CommandError;
+use paymaster_settings::process::{self, CommandError};
 use paymaster_settings::settings::{LoadTable, SetupError};
 use paymaster_settings::{RunSetup, exit as codes, which};
 
 use super::{embedded::Embedded, reports::publish};
 use crate::cli::args::LoadArgs;
-use crate::cli::{command_line, interrupts, runtime};
+use crate::cli::{command_line, interrupts};
 use crate::metrics::LiveFigures;
 use crate::report::RequestedReport;
 use crate::results::{Change, RunComparison, RunSummary, RunVerdict};
@@ -23,14 +22,13 @@ pub(crate) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     // An earlier report that cannot be read is an error before anything is sent.
     let earlier = args.options.compare.as_deref().map(RunSummary::read).transpose()?;
     let mut embedded = None;
-    let runtime = runtime()?;
+    let runtime = process::runtime()?;
     let setup = runtime.block_on(read_target(args, &mut embedded))?;
     if !setup.shown_target.embedded && !args.deviations.is_empty() {
         return Err("--fault and --variant are for the embedded server: give no URL".into());
     }
     let options = options(args, &setup.load)?;
     let command = command_line::of_target(args.url.as_deref(), &options.sending.common.headers, &setup);
-    let curl = CurlCommand::of(&setup.shown_target);
     if let Some(port) = args.dashboard {
         out::eprint(&format!("dashboard: http://127.0.0.1:{port}/\n"));
     }
@@ -38,12 +36,11 @@ pub(crate) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     let done: Result<_, CommandError> = runtime.block_on(async {
         let server = args.metrics.serve(&live).await?;
         let mut interrupts = interrupts()?;
-        let summary = run::run(&options, setup, &live, interrupts.next()).await?;
+        let summary = run::run(&options, command, setup, &live, interrupts.next()).await?;
         Ok((summary, server, interrupts))
     });
     drop(embedded);
     let (summary, server, mut interrupts) = done?;
-    let summary = RunSummary { command, curl, ..summary };
     let finished = finish(args, &reports, earlier.as_ref(), &summary);
     runtime.block_on(args.metrics.close(server, &mut interrupts));
     finished
@@ -57,12 +54,13 @@ fn finish(
     summary: &RunSummary,
 ) -> Result<u8, CommandError> {
     let RunOptions { compare, tolerance, .. } = &args.options;
-    let comparison = compare.as_ref().zip(earlier).map(|(path, earlier)| {
+    let compared = compare.as_ref().zip(earlier).filter(|_| summary.has_begun());
+    let comparison = compared.map(|(path, earlier)| {
         RunComparison::of(&path.display().to_string(), earlier, summary, tolerance.share)
     });
     let comparison = comparison.transpose();
     let compared = comparison.as_ref().ok().and_then(Option::as_ref);
-    let published = publish(summary, compared, reports);
+    let published = publish(summary, compared, reports, args.extent);
     let code = match (summary.verdict, compared.map(RunComparison::worst)) {
         (RunVerdict::Passed | RunVerdict::Incomplete, Some(Change::Worse)) => codes::VIOLATIONS,
         (RunVerdict::Passed, Some(Change::Unclear)) => codes::INCOMPLETE,

@@ -8,7 +8,7 @@ use paymaster_client::files as input;
 
 use crate::cli::args::{CompareArgs, MergeArgs};
 use crate::cli::command_line;
-use crate::report::{self, ReportError, RequestedReport};
+use crate::report::{self, Extent, RequestedReport};
 use crate::results::{self, Change, RunComparison, RunSummary};
 
 /// Prints the report and writes the report files. An error of one file does not stop the others. Returns whether all succeeded. Where a
@@ -17,18 +17,19 @@ pub(crate) fn publish(
     summary: &RunSummary,
     comparison: Option<&RunComparison>,
     reports: &[RequestedReport],
+    extent: Extent,
 ) -> bool {
     let stdout_taken = reports.iter().any(RequestedReport::is_on_stdout);
     let paint = out::paint(&Environment::of_process(), stdout_taken);
-    let text = report::terminal(summary, comparison, paint);
+    let text = report::terminal(summary, comparison, extent, paint);
     let printed = if stdout_taken {
         out::eprint(&text);
         Ok(())
     } else {
-        out::print(&text).map_err(ReportError::from)
+        out::print(&text).map_err(|cause| cause.to_string())
     };
     let written = reports.iter().map(|report| report.write(summary, comparison));
-    let errors: Vec<ReportError> = [printed].into_iter().chain(written).filter_map(Result::err).collect();
+    let errors: Vec<String> = [printed].into_iter().chain(written).filter_map(Result::err).collect();
     for error in &errors {
         out::error(&format!("a report could not be written: {error}"));
     }
@@ -53,7 +54,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
         command: args.command.as_deref().map_or_else(command_line::of_process, command_line::given),
         ..results::merge(&runs, &args.thresholds, &args.missing)?
     };
-    let published = publish(&merged, None, &reports);
+    let published = publish(&merged, None, &reports, args.extent);
     Ok(if published { merged.verdict as u8 } else { codes::USAGE })
 }
 
@@ -63,7 +64,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<u8, CommandError> {
     let name = args.before.display().to_string();
     let comparison = RunComparison::of(&name, &before, &after, args.tolerance.share)?;
     let document = report::compared(&comparison, &before, &after);
-    out::print(&report::lines(out::paint(&Environment::of_process(), false)).document(&document))?;
+    let paint = out::paint(&Environment::of_process(), false);
+    out::print(&report::lines(Extent::default(), paint).document(&document))?;
     if let Some(path) = &args.output {
         document.write(path, report::own()).map_err(|cause| format!("{}: {cause}", path.display()))?;
     }

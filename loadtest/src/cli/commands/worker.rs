@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use paymaster_engine::specification::Specification;
 use paymaster_settings::output::{self as out, report_file};
-use paymaster_settings::process::CommandError;
+use paymaster_settings::process::{self, CommandError};
 use paymaster_settings::{DEFAULT_SPECIFICATION, exit as codes, specification, which};
 
-use crate::cli::{MetricsArgs, command_line, interrupts, runtime};
+use crate::cli::{MetricsArgs, command_line, interrupts};
 use crate::metrics::LiveFigures;
 use crate::report::RequestedReport;
 use crate::scenarios::parse_weight;
@@ -48,7 +48,7 @@ pub(crate) struct LocustfileArgs {
 pub(crate) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
     let (run_args, url) = (args.options.sending.of_run(), args.url.as_deref());
-    let runtime = runtime()?;
+    let runtime = process::runtime()?;
     // There is an embedded server for the runs of one machine only.
     let no_embedded = |_: &Specification| {
         Err("a worker needs the URL of the target: give it here, in PAYMASTER_URL or in the profile".into())

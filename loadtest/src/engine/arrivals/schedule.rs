@@ -176,6 +176,10 @@ impl Schedule {
 pub struct Timetable(RwLock<Arc<Schedule>>);
 
 impl Timetable {
+    pub fn new(schedule: Schedule) -> Self {
+        Self(RwLock::new(Arc::new(schedule)))
+    }
+
     pub fn current(&self) -> Arc<Schedule> {
         Arc::clone(&self.0.read())
     }
@@ -183,12 +187,6 @@ impl Timetable {
     /// Replaces the schedule. The arrivals that are due already must be the same in both.
     pub fn replace(&self, schedule: Schedule) {
         *self.0.write() = Arc::new(schedule);
-    }
-}
-
-impl From<Schedule> for Timetable {
-    fn from(schedule: Schedule) -> Self {
-        Self(RwLock::new(Arc::new(schedule)))
     }
 }
 

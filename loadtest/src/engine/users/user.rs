@@ -210,7 +210,7 @@ async fn execute(
 
 /// Notes whether the target responds, when it answered, and whether it requests a pause. A plain reply has no exchange.
 fn note(run: &RunState, exchange: Option<&Exchange>, sample: &Sample<'_>, now: Instant) {
-    let elapsed = run.clock.since_start(now);
+    let elapsed = now.saturating_duration_since(run.clock.start());
     let outcome = exchange.map(|exchange| exchange.outcome.as_ref());
     if let Some(Err(failure)) = outcome {
         return run.liveness.failed(failure, elapsed);

@@ -55,7 +55,8 @@ impl LocustStats {
     /// What happened since the last call, without the users and the exact figures.
     pub(crate) fn next(&mut self, figures: &Figures, began: f64, now: f64) -> Stats {
         let counts = figures.labels.iter();
-        let counts = counts.map(|(label, of)| (label.clone(), (of.counts.all(), of.counts.failed())));
+        let counts =
+            counts.map(|(label, of)| (label.clone(), (of.counts.all(), of.counts.wrong_or_failed())));
         self.sample(counts.collect(), now);
         let nothing = LabelFigures::default();
         let [all, all_before] = [figures, &self.reported].map(|figures| figures.total(None));
@@ -101,7 +102,7 @@ fn entry(label: &str, of: &LabelFigures, before: &LabelFigures, began: f64, now:
         start_time: began,
         num_requests,
         num_none_requests: num_requests.saturating_sub(timed),
-        num_failures: of.counts.failed() - before.counts.failed(),
+        num_failures: of.counts.wrong_or_failed() - before.counts.wrong_or_failed(),
         total_response_time,
         max_response_time: ms(times.last()).unwrap_or_default(),
         min_response_time: ms(times.first()),
@@ -110,7 +111,7 @@ fn entry(label: &str, of: &LabelFigures, before: &LabelFigures, began: f64, now:
     }
 }
 
-/// Broken rules and other failures by label: how often each happened until now.
+/// Broken rules and failed requests by label: how often each happened until now.
 fn failures(figures: &Figures) -> BTreeMap<(String, String), u64> {
     let mut rows: BTreeMap<(String, String), u64> = BTreeMap::new();
     for wrong in &figures.wrong {
@@ -119,7 +120,7 @@ fn failures(figures: &Figures) -> BTreeMap<(String, String), u64> {
         *rows.entry(row).or_default() += wrong.times;
     }
     for (label, of) in &figures.labels {
-        for (outcome, times) in of.counts.without_answer() {
+        for (outcome, times) in of.counts.failures() {
             rows.insert((label.clone(), format!("failed: {}", outcome.description())), times);
         }
     }

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Statement, Variant, http::exceeds_quota, variant};
 use crate::injection::{
-    Behaviour, ENTRY_POINT_07, NO_CONTRACT, PAYMASTER_LIMITS, RequestView, change_text, remove, replace,
-    reverse_members, set, text_of, with_compact_signature,
+    Behaviour, ENTRY_POINT_07, NO_CONTRACT, PAYMASTER_LIMITS, RequestView, change_text, refuse, remove,
+    replace, reverse_members, set, text_of, with_compact_signature,
 };
 
 /// A variant of the answers to calls, of which the change follows.
@@ -192,6 +192,21 @@ pub(super) const VARIANTS: &[Variant] = &[
             view.is_data() && exceeds_quota(view, Some(&key.to_ascii_lowercase()), 2)
         })
         .untrue(&[Statement::OneOperation]),
+    changed(
+        "one-operation-for-a-nonce",
+        "signs data for one operation of a sender and nonce, and for no other",
+    )
+    .on_answer(|view, answer| {
+        let [sender, nonce] = ["sender", "nonce"].map(|member| view.text(member).to_lowercase());
+        let own = ["callData", "callGasLimit", "maxFeePerGas", "paymasterData", "signature"];
+        let own = json!(own.map(|member| view.text(member).to_lowercase()));
+        let key = format!("{:?} {sender} {nonce}", view.entry_point());
+        if answer.contains_key("result") && view.memory.first(key, &own) != own {
+            refuse(answer, -32004, "the nonce is that of another operation");
+        }
+    })
+    .when(|view| view.is_data())
+    .untrue(&[Statement::OneOperation]),
     variant("data-budget", "sponsors 60 operations, and then refuses with an error")
         .refuses(|view| view.is_data() && view.memory.count() > 60)
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),

@@ -18,7 +18,7 @@ use crate::lines;
 use crate::relations::{
     CALLS, FORMS, HEADERS, OTHER_OPERATION, REFUSED, UNKNOWN_ENTRY_POINT, WITHOUT_STUB, form_of,
 };
-use crate::rules::results::{without_06, without_07_and_later, without_08_and_later};
+use crate::rules::results::{without_06, without_07_and_later};
 use crate::target::Target;
 
 const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
@@ -69,7 +69,7 @@ pub(crate) const RULES: &[Rule] = &[
     form!("operation.factory").unless(lines::only_listed),
     form!("operation.eip-7702")
         .hint("ignore eip7702Auth if it is not needed, and take the factory 0x7702")
-        .unless(|knowledge| lines::only_listed(knowledge).or_else(|| without_08_and_later(knowledge))),
+        .unless(|knowledge| lines::only_listed(knowledge).or_else(|| without_07_and_later(knowledge))),
     form!("operation.nonce").hint("a nonce has 256 bits: read it as such").unless(lines::only_listed),
     form!("stub-request.zero-limits").hint("gas limits are not known in a stub request: take 0x0"),
     form!("stub-request.zero-fees").hint("take fees of 0x0 in a stub request, and divide by none"),

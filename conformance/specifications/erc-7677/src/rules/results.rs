@@ -132,10 +132,6 @@ pub(crate) fn without_07_and_later(knowledge: &dyn Knowledge) -> Option<&'static
     without(knowledge, |version| version != EntryPointVersion::V06)
 }
 
-pub(crate) fn without_08_and_later(knowledge: &dyn Knowledge) -> Option<&'static str> {
-    without(knowledge, |version| version >= EntryPointVersion::V08)
-}
-
 /// The members by which the answers of the versions differ are there.
 fn members<const STUBS: bool, const OLDEST: bool>(
     view: &View<'_>,

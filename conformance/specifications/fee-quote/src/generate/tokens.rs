@@ -1,11 +1,10 @@
 //! Token addresses, and the combinations of them in requests (section 2.5).
 
-use alloy_primitives::Address;
 use proptest::{prelude::BoxedStrategy, test_runner::TestRng};
 use serde_json::{Value, json};
 
 use crate::base::Tokens;
-use crate::target::{Context, Support, is_address};
+use crate::target::{Context, Spelling, Support, is_address};
 use paymaster_engine::generate::{RngExt, drawn};
 
 /// The most tokens in a list. Another relation sends longer lists.
@@ -40,7 +39,7 @@ impl Token {
         if rng.below(100) < 50 {
             return lower;
         }
-        lower.parse::<Address>().map_or(lower, |address| address.to_checksum(None))
+        Spelling::Checksum.write(&lower)
     }
 
     fn spelled(&self, rng: &mut TestRng) -> Value {

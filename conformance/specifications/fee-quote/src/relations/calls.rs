@@ -1,9 +1,10 @@
 //! Single calls: most of the requests of a run.
 
+use crate::base::{self, Tokens};
+use crate::on_chain;
 use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO};
 use crate::tables::GAS;
 use crate::target::{Context, Support};
-use crate::{base, on_chain};
 use num_bigint::BigUint;
 use paymaster_engine::cases::{
     Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds, address, compared, id_of_any_kind,
@@ -40,7 +41,7 @@ pub static REFUSED_CALLS: Relation =
 pub static REFUSED_FORMS: Relation = Relation::new(
     "refused-forms",
     "calls of operations that cannot be sponsored, in each served form, with other gas \
-     limits, fees, accounts and the other name of the mode",
+     limits, fees, accounts, webhookData and the other name of the mode",
 )
 .of(
     Bases::These(&[base::refused(kinds::QUOTE_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]),
@@ -73,6 +74,9 @@ pub static REFUSED_FORMS: Relation = Relation::new(
             set(request, OPERATION, "signature", json!(signature));
             set(request, OPERATION, "paymasterAndData", json!("0x"));
         });
+        add("webhookData of some content", &|request| {
+            set(request, SPONSORSHIP_INFO, "webhookData", webhook_data());
+        });
         add("the other name of the mode", &|request| {
             let other = if request["params"][1]["mode"] == "SPONSORED" { "SPONSORSHIP" } else { "SPONSORED" };
             set(request, MODE, "mode", json!(other));
@@ -92,13 +96,23 @@ pub static REFUSED_FORMS: Relation = Relation::new(
     },
 );
 
-/// Calls in token mode whose operation the target does not sponsor: section 4.2, rule 6, allows no refusal of a supported token.
-pub static REFUSED_IN_TOKEN_MODE: Relation =
-    Relation::new("refused-in-token-mode", "calls in token mode of operations that cannot be sponsored").of(
-        Bases::These(&[base::refused(kinds::QUOTE_ERC20), base::refused(kinds::SPONSOR_ERC20)]),
-        Rounds::Share(8),
-        single,
-    );
+/// Calls in token mode whose operation the target does not sponsor: section 4.2, rule 6, allows no refusal of a supported token, and rule 5
+/// no result for an unsupported one.
+pub static REFUSED_IN_TOKEN_MODE: Relation = Relation::new(
+    "refused-in-token-mode",
+    "calls in token mode of operations that cannot be sponsored, with supported and with \
+     unsupported tokens",
+)
+.of(
+    Bases::These(&[
+        base::refused(kinds::QUOTE_ERC20),
+        base::refused(kinds::SPONSOR_ERC20),
+        Tokens::SomeUnsupported.in_base(base::refused(kinds::QUOTE_ERC20)),
+        Tokens::SomeUnsupported.in_base(base::refused(kinds::SPONSOR_ERC20)),
+    ]),
+    Rounds::Share(8),
+    single,
+);
 
 /// Valid calls of the three pairs whose result carries paymasterAndData, which is simulated on a chain. They are few, because each takes
 /// several calls of the chain; there are none without a chain.
@@ -405,5 +419,11 @@ fn token_info(input: &BuildInput<'_>, to_quote: bool, to_pay: bool) -> Value {
 
 fn sponsorship_info(input: &BuildInput<'_>) -> Value {
     let accounts = Context::of(input.context).accounts();
-    json!({"webhookData": {}, "smartAccountInfo": item_of_round(input, &accounts)})
+    let data = if input.round % 3 == 1 { webhook_data() } else { json!({}) };
+    json!({"webhookData": data, "smartAccountInfo": item_of_round(input, &accounts)})
+}
+
+/// Ordinary webhookData with some content.
+fn webhook_data() -> Value {
+    json!({"reference": "order-7", "items": 2})
 }

@@ -1,7 +1,8 @@
 //! Probes: requests whose answer the specification leaves open. The answers are observed for the fingerprint and break no rule.
 
 use paymaster_engine::cases::{
-    Bases, BuildInput, Ids, Member, Relation, Role, Rounds, baseline, member, set, with, without,
+    Bases, BuildInput, Ids, Member, Relation, Role, Rounds, baseline, in_client_order, member, set, with,
+    with_own_id, without,
 };
 use paymaster_engine::generate::Notation;
 use paymaster_engine::json::amount;
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO};
 use crate::tables::{FEES, GAS};
-use crate::target::{Context, Support};
+use crate::target::{CALL_DATA_BYTES, Context, Support, hex};
 
 /// A call in every reading of each ambiguity.
 pub static DIALECT_PROBES: Relation =
@@ -56,7 +57,6 @@ pub static BEHAVIOUR_PROBES: Relation = Relation::new(
         let label = if Mode::of(pair) == Mode::Sponsored { Probe::NO_GAS_LIMITS.0 } else { in_token_mode };
         probes.push((label, request));
     }
-    probes.push((Probe::NO_INIT_CODE.0, without(base, OPERATION, "initCode")));
     let request = with(&rewritten(base, Notation::Hex), MODE, "calculateGasLimits", false);
     probes.push(("hex amounts, calculateGasLimits false", request));
     if Mode::of(pair) == Mode::Sponsored {
@@ -87,8 +87,25 @@ pub static BEHAVIOUR_PROBES: Relation = Relation::new(
             probes.push((Probe::REPEATED_TOKEN.0, with_token_info(info)));
         }
     }
-    probed(input, ids, probes)
+    let mut members = probed(input, ids, probes);
+    members.extend(long_bodies(input));
+    members
 });
+
+/// Large call data before a long id of letters of four bytes. A service that decodes each piece of the body alone spoils one of them, in one
+/// of the two ids. What the profile promises of these sizes is not exceeded.
+fn long_bodies(input: &BuildInput<'_>) -> [Member; 2] {
+    let limits = &Context::of(input.context).limits;
+    let at_most = |size: u64, most: usize| usize::try_from(size).map_or(most, |size| size.min(most));
+    let bytes = at_most(limits.call_data_bytes.unwrap_or(CALL_DATA_BYTES), 32_000);
+    let letters = at_most(limits.id_length.unwrap_or(u64::MAX), 1_000).saturating_sub(1);
+    let request = in_client_order(&with(input.base, OPERATION, "callData", hex(bytes, input.round)));
+    ["", "-"].map(|first| {
+        let id = format!("{first}{}", "\u{1F680}".repeat(letters));
+        let label = format!("call data of {bytes} bytes before an id of {letters} letters of four bytes");
+        with_own_id(Role::Probe, label, &with(&request, "", "id", id))
+    })
+}
 
 /// The label of a probe that an observer evaluates; the fingerprint shows it. The other probes are only judged for the form of their answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +126,7 @@ impl Probe {
     pub(crate) const NO_MODE: Self = Self("no mode");
     pub(crate) const SIGNATURE: Self = Self("with signature and paymasterAndData");
     pub(crate) const NO_GAS_LIMITS: Self = Self("without the gas limits");
+    /// The relation `optional-members` sends it.
     pub(crate) const NO_INIT_CODE: Self = Self("without initCode");
     pub(crate) const LIST_ALONE: Self = Self("only tokenList, one of it unsupported");
     pub(crate) const REPEATED_TOKEN: Self = Self("a token asked for twice");

@@ -73,7 +73,7 @@ const STEPS: &[fn(&BuildInput<'_>) -> Vec<Step>] = &[
     |input| vec![(Role::SameDecision, SAME_AGAIN.to_owned(), input.base.clone()); 4],
     // Requests that keep their ids: see ID_STEPS.
     |input| {
-        let ids = [json!(0), json!(7_777_777), json!("an id of letters"), json!("")];
+        let ids = [json!(0), json!(7_777_777), json!("an id of letters"), json!(""), json!("__proto__")];
         ids.map(|id| (Role::SameDecision, format!("id {id}"), with(input.base, "", "id", id))).into()
     },
     // None, a second, a minute, an hour, a year, and more than 32 bits.
@@ -253,7 +253,6 @@ const AT_ONCE: usize = 12;
 
 fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let supported: Vec<&str> = Context::of(input.context).tokens_with(Support::Supported).collect();
-    let refused = Context::of(input.context).profile.operations.refused_senders.first();
     // Published clients use the time in seconds as the id, so that requests in flight share an id.
     let shared = (input.round % 2 == 1).then(|| json!(ids.next_id()));
     (0..AT_ONCE)
@@ -263,11 +262,7 @@ fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
                 let token = supported[place % supported.len()];
                 set(&mut request, MODE, "tokenInfo", json!({"preferredToken": token, "tokenList": [token]}));
             } else if place % 2 == 1
-                && let Some(sender) = refused
-            {
-                set(&mut request, OPERATION, "sender", json!(sender));
-            } else if place % 2 == 1
-                && let Some(other) = refused_operation(&request, Context::of(input.context))
+                && let Some(other) = refused_call(&request, Context::of(input.context))
             {
                 request = other;
             }

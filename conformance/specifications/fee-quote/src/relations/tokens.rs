@@ -1,6 +1,5 @@
 //! Tokens: absent, unsupported, many (sections 2.5, 4.1 and 4.2).
 
-use alloy_primitives::Address;
 use paymaster_engine::cases::{
     Base, Bases, BuildInput, Member, Relation, Role, Rounds, address, compared, item_of_round, member,
     remove, set, with, with_baseline,
@@ -9,47 +8,53 @@ use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use crate::base;
+use crate::generate::tokens::NATIVE_COIN;
 use crate::relations::calls::with_variations;
 use crate::relations::{MODE, OPERATION, TOKEN_INFO};
 use crate::tables::{GAS, is_hex};
-use crate::target::{Accepts, Context, Support, TOKEN_LIST_LENGTH};
+use crate::target::{Accepts, Context, Spelling, Support, TOKEN_LIST_LENGTH};
 
 /// Sponsoring in token mode with a token that is not supported.
 pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(
     "unsupported-fee-token",
     "sponsor requests in token mode with an unsupported token, with and without gas limits, \
-     beside the tokens of a quote, and one that goes on after a supported address or ends \
-     within it",
+     beside the tokens of a quote, the placeholder of the native coin, and one that goes on \
+     after a supported address or ends within it",
 )
 .of(Bases::These(&[base::unsupported_token(kinds::SPONSOR_ERC20)]), Rounds::Share(90), |input, ids| {
     let mut request = input.base.clone();
     // A quoted token is not always an address.
     let mut known = Context::of(input.context).tokens_with(Support::Supported);
     let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
-    let label = match (input.round % 10, known) {
-        (0, _) => {
+    let name = Context::of(input.context).dialect.fee_token_member.as_str();
+    // The round increases by ten from one to the next of a form.
+    let turn = input.round as usize / 10;
+    let label = match (input.round % 10, known, native_coin(input, turn)) {
+        (0, ..) => {
             in_other_version(&mut request);
             "in the other version of JSON-RPC"
         }
-        (2, _) => {
+        (1, _, Some(coin)) => {
+            set(&mut request, TOKEN_INFO, name, json!(coin));
+            "the placeholder of the native coin"
+        }
+        (2, ..) => {
             for name in GAS {
                 remove(&mut request, OPERATION, name);
             }
             "without the gas limits"
         }
-        (4, _) => {
-            remove(&mut request, OPERATION, GAS[input.round as usize / 10 % GAS.len()]);
+        (4, ..) => {
+            remove(&mut request, OPERATION, GAS[turn % GAS.len()]);
             "without a gas limit"
         }
-        (6, Some(known)) => {
+        (6, Some(known), _) => {
             set(&mut request, TOKEN_INFO, "preferredToken", json!(known));
             set(&mut request, TOKEN_INFO, "tokenList", json!([known]));
             "beside supported tokens of a quote"
         }
-        (8, Some(known)) => {
-            let name = Context::of(input.context).dialect.fee_token_member.as_str();
-            // Alternately: the round increases by ten from one to the next.
-            if (input.round / 10).is_multiple_of(2) {
+        (8, Some(known), _) => {
+            if turn.is_multiple_of(2) {
                 set(&mut request, TOKEN_INFO, name, json!(format!("{known}00")));
                 "a supported address and two digits more"
             } else {
@@ -151,10 +156,7 @@ pub static TOKEN_DATA: Relation = Relation::new(
         let name = Context::of(input.context).dialect.fee_token_member.as_str();
         let paid_in = input.base["params"][1]["tokenInfo"][name].as_str().unwrap_or_default();
         // Wallets write addresses with the checksum.
-        let spelled = |token: &str| match token.parse::<Address>() {
-            Ok(address) if input.round % 2 == 1 => address.to_checksum(None),
-            _ => token.to_owned(),
-        };
+        let spelled = |token: &str| SPELLINGS[input.round as usize % 2].write(token);
         let base = with(input.base, TOKEN_INFO, name, spelled(paid_in));
         let mut members = vec![member(Role::Call, "the first operation", &base, ids)];
         let supported = Context::of(input.context).tokens_with(Support::Supported);
@@ -278,10 +280,23 @@ fn absent_tokens(input: &BuildInput<'_>) -> Vec<(&'static str, Option<Value>)> {
     ]
 }
 
-/// An unsupported token: one that the profile lists, or an invented one.
+/// The spellings that wallets send.
+const SPELLINGS: [Spelling; 2] = [Spelling::Lower, Spelling::Checksum];
+
+/// The placeholder of the native coin, in each spelling by turns; none where it may be supported.
+fn native_coin(input: &BuildInput<'_>, turn: usize) -> Option<String> {
+    let [_, placeholder] = NATIVE_COIN;
+    let is_unsupported = Context::of(input.context).support(placeholder) == Support::Unsupported;
+    is_unsupported.then(|| SPELLINGS[turn % 2].write(placeholder))
+}
+
+/// An unsupported token: one that the profile lists, an invented one, or the placeholder of the native coin.
 fn unsupported(input: &BuildInput<'_>, salt: u64) -> Option<String> {
     let named: Vec<&str> = Context::of(input.context).tokens_with(Support::Unsupported).collect();
     let round = input.round as usize + usize::try_from(salt).unwrap_or_default();
+    if let Some(coin) = native_coin(input, round / 6).filter(|_| round % 6 == 5) {
+        return Some(coin);
+    }
     let invented_token = Context::of(input.context).unlisted_tokens == Support::Unsupported;
     if !named.is_empty() && (round.is_multiple_of(2) || !invented_token) {
         return Some(named[round % named.len()].to_owned());

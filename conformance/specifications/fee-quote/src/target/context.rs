@@ -265,11 +265,11 @@ impl Context {
         refused.iter().any(|known| known.eq_ignore_ascii_case(sender))
     }
 
-    /// Whether a sponsorshipInfo is plain: webhookData is empty, as in the samples, and the account is the first of
-    /// [`Context::accounts`].
+    /// Whether a sponsorshipInfo is plain: webhookData is empty, as in the samples, or does not decide, and the account is the first
+    /// of [`Context::accounts`].
     fn is_plain(&self, info: &Value) -> bool {
         let first = self.accounts().into_iter().next();
-        has_empty_webhook_data(info) && account_of(info) == first
+        self.ignores_webhook_data(info) && account_of(info) == first
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::SPECIFICATION;
 use crate::call::CallParts;
 use crate::relations::{MODE, OPERATION};
-use crate::tables::{FEES, GAS, ORDINARY, is_amount, is_hex, mode_members};
+use crate::tables::{FEES, GAS, ORDINARY, is_amount, is_hex, is_optional, mode_members};
 use crate::target::{Dialect, by_pair};
 use paymaster_engine::cases::{remove, set};
 use paymaster_engine::json::amount;
@@ -141,8 +141,7 @@ impl Form {
             }
         }
         for name in ORDINARY.iter().chain(&GAS) {
-            let is_optional = GAS.contains(name) && call.pair == kinds::SPONSOR_ERC20;
-            if !operation.contains_key(*name) && !is_optional {
+            if !operation.contains_key(*name) && !is_optional(name, call.pair) {
                 form.insert(format!("without {name}"));
             }
         }

@@ -101,6 +101,13 @@ fn a_call_gets_in_a_batch_what_it_gets_alone() {
 }
 
 #[test]
+fn pieces_of_4096_bytes_cut_a_letter_of_one_of_two_long_bodies() {
+    let bodies = group("behaviour-probes").members.into_iter().rev().take(2);
+    let texts = bodies.map(|member| String::from_utf8(member.body.to_vec()).expect("it is JSON"));
+    assert!(texts.filter(|text| !text.is_char_boundary(3 * 4_096)).count() > 0);
+}
+
+#[test]
 fn notation_changes_nothing_that_the_specification_fixes() {
     let (relation, id) = ("notation", "request.json-notation");
     let outcome = |answers: [&str; 3]| counts(relation, id, &answers);

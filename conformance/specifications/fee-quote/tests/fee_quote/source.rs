@@ -1,5 +1,6 @@
 //! Base requests: valid, in the target's dialect, and made of operations, tokens and accounts of the profile.
 
+use crate::common::group::find_relation;
 use crate::*;
 
 const ROUNDS: usize = 150;
@@ -335,6 +336,26 @@ fn addresses_that_look_like_tokens_are_drawn_when_they_are_unsupported() {
     assert!(!natives.iter().any(|native| seen.contains(native)), "{seen:?}");
     assert_eq!(seen.iter().filter(one_digit_off).count(), 0, "{seen:?}");
     assert!(!others.iter().any(|other| seen.contains(other)), "{seen:?}");
+}
+
+#[test]
+fn the_placeholder_of_the_native_coin_is_sent_in_two_spellings_unless_it_may_be_supported() {
+    let tokens = || TokenLists {
+        supported: vec![Token { address: address("a"), ..Token::default() }],
+        ..TokenLists::default()
+    };
+    for relation in ["unsupported-fee-token", "unsupported-in-quote"] {
+        let sent = |unlisted, coin: &str| {
+            let context = with_unlisted(unlisted, Profile { tokens: tokens(), ..Profile::default() });
+            let relations = [find_relation(relation)];
+            let mut members = Plan::of(&relations, &context, 5, 40).flat_map(|group| group.members);
+            members.any(|member| String::from_utf8_lossy(&member.body).contains(coin))
+        };
+        for coin in [&*address("e"), "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"] {
+            assert!(sent(Support::Unsupported, coin), "{relation} {coin}");
+            assert!(!sent(Support::Unknown, coin), "{relation} {coin}");
+        }
+    }
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn the_sum_of_the_reports_is_what_was_counted() {
         times += report.stats_total.response_times.values().sum::<u64>();
     }
     let total = figures.total(None).counts;
-    assert_eq!((requests, failures), (total.all(), total.failed()));
+    assert_eq!((requests, failures), (total.all(), total.wrong_or_failed()));
     assert_eq!(rows, failures);
     assert_eq!(
         none,

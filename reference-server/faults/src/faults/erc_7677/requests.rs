@@ -45,6 +45,16 @@ pub(crate) const FAULTS: &[Fault] = &[
     ),
     refused(STUB_MEMBERS, "paymaster-with-capitals-refused", "refuses its own address with the checksum")
         .when(|view| view.is_data() && view.text("paymaster").contains(|letter: char| letter.is_uppercase())),
+    refused(
+        STUB_MEMBERS,
+        "stub-members-without-context-refused",
+        "refuses stub members where the context is null",
+    )
+    .when(|view| has_stub_members(view) && view.context().is_null()),
+    refused(STUB_MEMBERS, "stub-members-of-delegate-refused", "refuses stub members beside eip7702Auth")
+        .when(|view| has_stub_members(view) && view.operation()["eip7702Auth"].is_object()),
+    refused(STUB_MEMBERS, "paymaster-signature-refused", "refuses an empty paymasterSignature")
+        .when(|view| view.is_paymaster_call() && view.text("paymasterSignature") == "0x"),
     refused("operation.null-members", "null-paymaster-limit-refused", "reads null as a paymaster gas limit")
         .when(|view| {
             let limit = view.operation().get("paymasterVerificationGasLimit");
@@ -74,10 +84,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     refused("operation.dummy-signature", "dummy-signature-refused", "refuses an operation with a signature")
         .when(|view| view.is_paymaster_call() && view.text("signature").len() > 2),
     refused(STUB_MEMBERS, "stub-members-refused", "refuses the stub's paymaster members in a data request")
-        .when(|view| {
-            view.is_data()
-                && ["paymasterData", "paymasterAndData"].iter().any(|member| view.text(member).len() > 2)
-        }),
+        .when(has_stub_members),
     refused("operation.dummy-signature", "long-signature-refused", "accepts signatures of 65 bytes alone")
         .when(|view| view.is_paymaster_call() && ![0, 132].contains(&view.text("signature").len())),
     refused(STUB_MEMBERS, "empty-paymaster-data-refused", "refuses paymasterAndData 0x in a stub request")
@@ -97,6 +104,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         .when(|view| view.is_paymaster_call() && view.operation()["eip7702Auth"]["yParity"] == "0x0"),
     refused(EIP_7702, "authorization-for-every-chain-refused", "refuses an eip7702Auth with chainId 0x0")
         .when(|view| view.is_paymaster_call() && view.operation()["eip7702Auth"]["chainId"] == "0x0"),
+    refused(EIP_7702, "authorization-nonce-refused", "refuses an eip7702Auth with a nonce above 0").when(
+        |view| {
+            let nonce = view.operation()["eip7702Auth"]["nonce"].as_str();
+            view.is_paymaster_call() && nonce.is_some_and(|nonce| nonce != "0x0")
+        },
+    ),
+    refused(EIP_7702, "authorization-for-07-refused", "refuses eip7702Auth for EntryPoint 0.7")
+        .when(|view| view.is_for(EntryPoint::V07) && view.operation()["eip7702Auth"].is_object()),
     refused(EIP_7702, "delegated-factory-refused", "refuses the factory 0x7702")
         .when(|view| view.is_paymaster_call() && view.text("factory") == "0x7702"),
     refused("operation.nonce", "nonce-of-64-bits", "refuses a nonce of more than 64 bits")
@@ -155,6 +170,23 @@ pub(crate) const FAULTS: &[Fault] = &[
         .depends_on_others(),
     refused("entry-point.letter-case", "entry-point-lower-case-refused", "refuses EntryPoints in lower case")
         .when(|view| view.is_paymaster_call() && is_in_lower_case(view)),
+    refused("call.letter-case", "entry-point-in-capitals-refused", "refuses EntryPoints in upper case").when(
+        |view| {
+            let digits = view.request["params"][1].as_str().and_then(|text| text.strip_prefix("0x"));
+            view.entry_point().is_some() && digits.is_some_and(|digits| *digits == digits.to_uppercase())
+        },
+    ),
+    Fault::new(
+        "json-rpc.batch",
+        "batch-text-id-of-result-lost",
+        "returns id null beside a result in a batch for a text",
+    )
+    .on_batch(|_, answers| {
+        let is_own = |answer: &&mut Value| answer["id"].is_string() && answer.get("result").is_some();
+        answers.iter_mut().filter(is_own).for_each(|answer| answer["id"] = Value::Null);
+    })
+    .depends_on("/*/id")
+    .also(&["json-rpc.batch-elements"]),
     fault(UNKNOWN, "unknown-entry-point-served", "serves an EntryPoint that it does not know")
         .on_request(|view, request| {
             request["params"][1] =
@@ -195,6 +227,11 @@ fn same_ends(view: &RequestView<'_>) -> Option<&'static str> {
 }
 
 const ENTRY_POINT_06: &str = "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789";
+
+/// Whether a data request has the paymaster members of a stub.
+fn has_stub_members(view: &RequestView<'_>) -> bool {
+    view.is_data() && ["paymasterData", "paymasterAndData"].iter().any(|member| view.text(member).len() > 2)
+}
 
 /// Whether a call is for an account that is created with the operation.
 pub(super) fn creates_account(view: &RequestView<'_>) -> bool {

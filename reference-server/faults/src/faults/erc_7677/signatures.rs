@@ -109,6 +109,22 @@ pub(crate) const FAULTS: &[Fault] = &[
         .when(|view| {
             view.is_data() && view.amount("callGasLimit").is_some_and(|limit| limit < U256::from(21_000))
         }),
+    fault(
+        OF_LIMITS,
+        "small-verification-limit-raised",
+        "signs a verificationGasLimit below 70,000 as 70,000",
+    )
+    .on_request(|_, request| set_operation(request, "verificationGasLimit", "0x11170"))
+    .when(|view| {
+        let limit = view.amount("verificationGasLimit").filter(|_| is_hex(view, "verificationGasLimit"));
+        view.is_data() && limit.is_some_and(|limit| limit < U256::from(70_000))
+    }),
+    fault(SIGNATURE, "priority-fee-clamped", "signs a maxPriorityFeePerGas above 2^35 as 2^35")
+        .on_request(|_, request| set_operation(request, "maxPriorityFeePerGas", "0x800000000"))
+        .when(|view| {
+            let fee = view.amount("maxPriorityFeePerGas").filter(|_| is_hex(view, "maxPriorityFeePerGas"));
+            view.is_data() && fee.is_some_and(|fee| fee > U256::from(1_u64 << 35))
+        }),
     fault(OF_LIMITS, "gas-limits-of-24-bits", "signs 24 bits of callGasLimit and preVerificationGas")
         .on_request(|view, request| {
             for member in ["callGasLimit", "preVerificationGas"] {
@@ -190,6 +206,9 @@ pub(crate) const FAULTS: &[Fault] = &[
         .when(|view| view.is_data() && view.context().is_null()),
     fault(SIGNATURE, "signature-of-another-digest", "signs a digest that is not the contract's")
         .on_result(|_, result| change_data(result, other_v)),
+    fault(SIGNATURE, "signature-of-another-digest-of-three-params", "signs another digest for three params")
+        .on_result(|_, result| change_data(result, other_v))
+        .when(|view| view.is_data() && view.request["params"].as_array().is_some_and(|all| all.len() == 3)),
     fault(SIGNATURE, "signature-of-another-digest-for-06", "signs another digest for EntryPoint 0.6")
         .on_result(|_, result| change_data(result, other_v))
         .when(|view| view.is_data() && view.is_for(EntryPoint::V06)),

@@ -54,6 +54,17 @@ pub(crate) const FAULTS: &[Fault] = &[
     fault(ECHO_BY_ID, "id-empty-null", "returns id null for the empty id")
         .injects(TO_NULL)
         .when(|view| view.id_string() == Some("")),
+    fault(ECHO_BY_ID, "id-proto-null", "returns id null for the id __proto__")
+        .injects(TO_NULL)
+        .when(|view| view.id_string() == Some("__proto__"))
+        .of_fee_quote(),
+    fault(ECHO, "id-cut-between-pieces", "decodes each 4,096 bytes of a body alone")
+        .on_answer(|view, answer| {
+            let text: String = view.raw.chunks(4_096).map(String::from_utf8_lossy).collect();
+            set(answer, "id", json(&text)["id"].clone());
+        })
+        .when(|view| view.id_string().is_some_and(|id| !id.is_ascii()))
+        .of_fee_quote(),
     fault(ECHO_BY_ID, "id-zero-dropped", "leaves out the id 0 and the empty id, which may count as false")
         .on_answer(|_, answer| remove(answer, "id"))
         .when(|view| view.id_number().as_deref() == Some("0") || view.id_string() == Some("")),

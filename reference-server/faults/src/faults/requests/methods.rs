@@ -81,6 +81,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         .when(|view| view.is_token_mode() && view.sponsorship_info().is_object())
         .also(TOKEN_MODE)
         .depends_on("/params/1/sponsorshipInfo"),
+    fault(MODE_SERVED, "webhook-data-switches-mode", "serves sponsored mode for webhookData of some content")
+        .injects(TO_SPONSORED)
+        .when(|view| {
+            let data = view.sponsorship_info()["webhookData"].as_object();
+            view.is_token_mode() && data.is_some_and(|data| !data.is_empty())
+        })
+        .also(TOKEN_MODE)
+        .depends_on("/params/1/sponsorshipInfo/webhookData"),
 ];
 
 /// The clauses that a result of another kind breaks in sponsored mode.

@@ -57,6 +57,10 @@ pub(crate) const FAULTS: &[Fault] = &[
         .on_answer(|_, answer| pay_nothing(answer))
         .when(|view| view.names_unsupported_fee_token())
         .also(PAYS_NOTHING),
+    fault(OTHER, "unsupported-token-gets-0x-when-refused", "answers refused senders with 0x")
+        .on_answer(|_, answer| pay_nothing(answer))
+        .when(|view| view.names_unsupported_fee_token() && view.is_denied())
+        .also(PAYS_NOTHING),
     fault(OTHER, "unsupported-token-served-when-not-calculated", "serves any token when not calculating")
         .when(|view| view.names_unsupported_fee_token() && view.calculates(false)),
     fault(OTHER, "unsupported-token-served-when-deploying", "serves unsupported tokens beside an initCode")
@@ -81,12 +85,12 @@ pub(crate) const FAULTS: &[Fault] = &[
         }),
     fault(OTHER_BY_TOKEN, "native-coin-served", "accepts addresses that represent the native coin as tokens")
         .when(|view| {
-            view.names_unsupported_fee_token() && {
-                let digits = view.fee_token().unwrap_or_default().get(2..).unwrap_or_default();
-                digits.chars().all(|digit| digit == '0')
-                    || digits.chars().all(|digit| matches!(digit, 'e' | 'E'))
-            }
+            let is_zero = |token: &str| token.trim_matches(['0', 'x']).is_empty();
+            view.names_unsupported_fee_token()
+                && view.pays_in(|token| is_zero(token) || token.eq_ignore_ascii_case(NATIVE_COIN))
         }),
+    fault(OTHER_BY_TOKEN, "checksummed-native-coin-served", "accepts 0xEeee... with the checksum as a token")
+        .when(|view| view.names_unsupported_fee_token() && view.fee_token() == Some(NATIVE_COIN)),
     fault(OTHER_BY_TOKEN, "lookalike-token-served", "compares only the first 32 digits of a token's address")
         .when(|view| {
             let named = view.fee_token().and_then(|named| named.get(..34)).unwrap_or_default();
@@ -120,6 +124,9 @@ pub(crate) const FAULTS: &[Fault] = &[
             view.is(kinds::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token))
         }),
 ];
+
+/// The placeholder of the native coin, with the checksum of EIP-55.
+pub(super) const NATIVE_COIN: &str = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE";
 
 /// Whether the first address contains the second, and more.
 fn is_longer(long: &str, short: &str) -> bool {

@@ -6,6 +6,7 @@
 use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
+use super::refusals::NATIVE_COIN;
 use crate::faults::{Fault, PREFERRED, fault};
 use crate::injection::{
     Behaviour, RequestView, SwappedPart, has_quotes, list, list_as_unsupported, quotes, remove, retain, set,
@@ -57,6 +58,12 @@ pub(crate) const FAULTS: &[Fault] = &[
     fault(LISTED, "unsupported-lost-beside-sponsorship-info", "lists no token beside a sponsorshipInfo")
         .on_result(|_, result| clear_if(true, result, UNSUPPORTED))
         .when(|view| view.sponsorship_info().is_object()),
+    fault(LISTED, "unsupported-lost-when-refused", "lists no unsupported token to a refused sender")
+        .on_result(|_, result| clear_if(true, result, UNSUPPORTED))
+        .when(|view| view.is_denied()),
+    fault(SOME_LISTED, "native-coin-not-listed", "leaves the placeholder of the native coin out").on_result(
+        |_, result| retain(result, UNSUPPORTED, |_, token| !token.eq_ignore_ascii_case(NATIVE_COIN)),
+    ),
     fault(LISTED, "unsupported-lost-now-and-then", "lists no unsupported token in 1 of 25 answers")
         .on_result(|_, result| clear_if(true, result, UNSUPPORTED))
         .when(|view| {

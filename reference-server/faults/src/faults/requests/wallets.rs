@@ -139,6 +139,8 @@ pub(crate) const FAULTS: &[Fault] = &[
         .when(|view| GAS_LIMITS.iter().all(|name| view.amount(name) == Some(U256::ZERO))),
     fault(REFUSED, "refused-sponsored-with-signature", "sponsors a refused sender that sends a signature")
         .when(|view| view.byte_count("signature") == 65),
+    fault(REFUSED, "refused-sponsored-with-webhook-data", "sponsors refused senders beside webhookData")
+        .when(|view| view.webhook_data().next().is_some()),
     fault(REFUSED, "refused-sponsored-as-sponsorship", "sponsors a refused sender in the mode SPONSORSHIP")
         .when(|view| view.mode_object()["mode"] == "SPONSORSHIP"),
     fault(REFUSED, "refused-sponsored-above-2-64", "sponsors refused senders whose gas costs above 2^64 wei")

@@ -23,6 +23,7 @@ const DAI: &str = "0x27a44456bedb94dbd59d0f0a14fe977c777fc5c3";
 const WBTC: &str = "0x8eb24319393716668d768dcec29356ae9cffe285";
 const USDC_OTHER_LETTERS: &str = "0xDA5289fcAAF71d52a80A254da614a192b693e977";
 const UNSUPPORTED: &str = "0x1111111111111111111111111111111111111111";
+const NATIVE_COIN: &str = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE";
 const ALSO_UNSUPPORTED: &str = "0xABcdefABcdefABcdefABcdefABcdefABcdefABcd";
 const QUOTE: &str = "pm_getFeeQuoteOrData";
 const SPONSOR: &str = "pm_sponsorUserOperation";

@@ -51,12 +51,16 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             (with(later(&factory), &zero_limits), v07, empty.clone()),
             (later(&limits), v07, empty.clone()),
             (later(&stub_members), v07, empty.clone()),
+            (later(&stub_members), v07, Value::Null),
+            (with(later(&stub_members), &authorization), v08, empty.clone()),
+            (later(&[("paymasterSignature", json!("0x"))]), v09, empty.clone()),
             (later(&with_capitals), v07, empty.clone()),
             (later(&zero_limits), v07, empty.clone()),
             (later(&zero_fees), v07, empty.clone()),
             (later(&nulls), v07, empty.clone()),
             (later(&[("callGasLimit", json!("0x1c9c381"))]), v07, empty.clone()),
             (later(&factory), v07, empty.clone()),
+            (later(&authorization), v07, empty.clone()),
             (later(&authorization), v08, empty.clone()),
             (later(&delegated), v08, empty.clone()),
             (later(&[("nonce", json!("0x1a2b3c0000000000000000"))]), v09, empty.clone()),
@@ -82,9 +86,12 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             (later(&[]), v07, json!({ "policyId": "p-1" })),
         ])
         .collect();
-    let lower = v07.to_lowercase();
+    let [lower, upper] = [v07.to_lowercase(), v07.to_uppercase().replacen('X', "x", 1)];
     let special = special_operations(&authorization[0].1).map(|operation| (operation, v08, empty.clone()));
-    let calls = cases.into_iter().chain(special).chain([(later(&[]), lower.as_str(), empty.clone())]);
+    let calls = cases
+        .into_iter()
+        .chain(special)
+        .chain([&lower, &upper].map(|named| (later(&[]), named.as_str(), empty.clone())));
     let mut requests: Vec<Value> = calls
         .enumerate()
         .flat_map(|(place, (operation, entry_point, context))| {
@@ -94,7 +101,9 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
         .collect();
     requests.extend(single_requests());
     let spaced = data_request().to_string().replace("\"method\":", "\"method\": ");
-    let batch = json!([with_nonce("0xb"), with_nonce("0xc")]).to_string();
+    let mut second = with_nonce("0xc");
+    second["id"] = json!("3f2504e0-4f89-41d3-9a0c-0305e82c3302");
+    let batch = json!([with_nonce("0xb"), second]).to_string();
     let mut denied = with_nonce("0xb");
     denied["params"][0]["sender"] = PolicyConfig::DENIED_SENDER.into();
     let partly_denied = json!([with_nonce("0xb"), denied]).to_string();
@@ -155,7 +164,7 @@ fn with_nonce(nonce: &str) -> Value {
 }
 
 /// Operations of 0.8 with values that a service may treat as special.
-fn special_operations(authorization: &Value) -> [Value; 14] {
+fn special_operations(authorization: &Value) -> [Value; 16] {
     let zeros = ["chainId", "yParity"].map(|member| (member, json!("0x0")));
     let [_, _, v08, _] = ENTRY_POINTS;
     [
@@ -170,6 +179,8 @@ fn special_operations(authorization: &Value) -> [Value; 14] {
         ("callGasLimit", json!("0xea61")),
         ("preVerificationGas", json!("0x12a05f201")),
         ("verificationGasLimit", json!("0x162010")),
+        ("verificationGasLimit", json!("0xc350")),
+        ("maxPriorityFeePerGas", json!("0x9502f9000")),
         ("maxPriorityFeePerGas", json!("0x77359400")),
         ("maxPriorityFeePerGas", json!("0x0")),
         ("sender", json!(PolicyConfig::DENIED_SENDER.replace("deadbeef", "DeaDBeef"))),

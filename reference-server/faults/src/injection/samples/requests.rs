@@ -45,6 +45,9 @@ fn with_ids() -> Vec<Value> {
         request("42", SPONSOR, operation(), sponsored()),
         request("grün", SPONSOR, operation(), sponsored()),
         request("x".repeat(100), SPONSOR, operation(), sponsored()),
+        // The byte at 4,096 is within a letter.
+        request("\u{1F680}".repeat(1_100), SPONSOR, operation(), sponsored()),
+        request("__proto__", SPONSOR, operation(), sponsored()),
         request("x".repeat(20), SPONSOR, operation(), paid_in(UNSUPPORTED)),
     ]
 }
@@ -136,6 +139,12 @@ fn with_modes() -> Vec<Value> {
             with(sponsored(), &[("sponsorshipInfo", json!({ "webhookData": { "a": 1 } }))]),
         ),
         request(9, SPONSOR, operation(), with(paid_in(USDC), &[("sponsorshipInfo", json!({}))])),
+        request(
+            9,
+            SPONSOR,
+            operation(),
+            with(paid_in(USDC), &[("sponsorshipInfo", json!({ "webhookData": { "a": 1 } }))]),
+        ),
         request(9, QUOTE, operation(), json!({ "sponsorshipInfo": {} })),
         request(9, SPONSOR, operation(), json!({ "calculateGasLimits": true, "mode": "SPONSORED" })),
         request(9, SPONSOR, without(operation(), &["callData"]), sponsored()),
@@ -177,6 +186,10 @@ fn with_tokens() -> Vec<Value> {
                 )],
             ),
         ),
+        request(18, SPONSOR, refused(), paid_in(UNSUPPORTED)),
+        request(18, QUOTE, refused(), quote_of(Some(USDC), &[UNSUPPORTED])),
+        request(18, SPONSOR, operation(), paid_in(NATIVE_COIN)),
+        request(18, QUOTE, operation(), quote_of(Some(USDC), &[NATIVE_COIN])),
         request(18, SPONSOR, operation(), bare()),
         request(18, SPONSOR, operation(), with(bare(), &[("tokenInfo", json!({}))])),
     ]
@@ -307,6 +320,7 @@ fn of_wallets() -> Vec<Value> {
         ),
         request(92, SPONSOR, from_refused(&[("paymasterPostOpGasLimit", zero())]), sponsored()),
         request(92, SPONSOR, refused(), in_mode("mode", "SPONSORSHIP".into())),
+        request(92, SPONSOR, refused(), webhook(json!({ "reference": "order-7" }))),
         request(92, SPONSOR, refused(), in_mode("sponsorshipInfo", account("SAFE"))),
         request(
             92,

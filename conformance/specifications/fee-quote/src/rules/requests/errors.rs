@@ -38,8 +38,12 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// The relations with an absent or unsupported fee token.
-const FEE_TOKENS: &[&Relation] =
-    &[&related::ABSENT_FEE_TOKEN, &related::UNSUPPORTED_FEE_TOKEN, &related::LETTER_CASE];
+const FEE_TOKENS: &[&Relation] = &[
+    &related::ABSENT_FEE_TOKEN,
+    &related::UNSUPPORTED_FEE_TOKEN,
+    &related::LETTER_CASE,
+    &related::REFUSED_IN_TOKEN_MODE,
+];
 
 /// Token mode without a token is answered with an error.
 fn token_absent(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {

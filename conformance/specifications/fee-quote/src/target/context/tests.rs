@@ -150,6 +150,13 @@ fn the_expectation_depends_on_sponsorship_info() {
         let all = Operations { sponsors: Some(Sponsors::Any), ..refused() };
         assert_eq!(tried(all, &other), Expectation::Accepted);
     }
+    // Where webhookData is promised to change nothing, what is listed stays so.
+    let limits = SizeLimits { webhook_data_bytes: Some(256), ..SizeLimits::default() };
+    let profile =
+        Profile { accounts: named(&["FIRST"]), operations: refused(), limits, ..Profile::default() };
+    let other = info(&json!({"campaign": "x"}), "FIRST");
+    let expected = Context::new(profile).expectation(pair(Mode::Sponsored), &operation(), &other);
+    assert_eq!(expected, Expectation::Refused);
 }
 
 #[test]
