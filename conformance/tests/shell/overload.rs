@@ -94,3 +94,31 @@ fn an_error_of_a_rate_limit_that_no_pause_ends_is_judged() {
     assert_eq!(code, 1, "{printed}");
     assert!(printed.contains("request limit exceeded"), "{printed}");
 }
+
+/// A server that closes each connection at once that is opened while `most` are open.
+fn with_connections(most: usize) -> String {
+    let (server, open) = (Server::sound(), AtomicUsize::new(0));
+    raw(move |mut stream| {
+        if open.fetch_add(1, Ordering::SeqCst) < most {
+            let address = server.url().trim_start_matches("http://").trim_end_matches('/').to_owned();
+            let mut service = TcpStream::connect(address).unwrap();
+            let (mut requests, mut to_service) = (stream.try_clone().unwrap(), service.try_clone().unwrap());
+            thread::spawn(move || {
+                // One end closed the connection, which is no matter of the other direction.
+                let _ = std::io::copy(&mut requests, &mut to_service);
+                let _ = to_service.shutdown(std::net::Shutdown::Write);
+            });
+            let _ = std::io::copy(&mut service, &mut stream);
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+        open.fetch_sub(1, Ordering::SeqCst);
+    })
+}
+
+/// Clients that end their connection after each request have one of their own, beside those of the other requests in flight.
+#[test]
+fn a_target_that_takes_as_many_connections_as_requests_are_in_flight_is_not_accused() {
+    let folder = tempdir().unwrap();
+    let url = with_connections(8);
+    ends(0, run(&folder, &[&url, "--allow-incomplete"]));
+}

@@ -662,13 +662,14 @@ impl Delivery {
             LoadStage::Connections { open, refused } => {
                 let is_open = came.first().is_some_and(|exchanges| exchanges.iter().all(is_answered));
                 match (is_open, open) {
-                    (true, _) if open + 1 == target.jobs => LoadStage::Copies,
+                    // Requests that end their connection have each one of its own, beside those of the others.
+                    (true, _) if open + 1 == 2 * target.jobs => LoadStage::Copies,
                     (true, _) => LoadStage::Connections { open: open + 1, refused: 0 },
                     (false, _) if refused < REFUSED_AGAIN => {
                         LoadStage::Connections { open, refused: refused + 1 }
                     }
                     (false, 0) => LoadStage::Copies,
-                    (false, _) => return self.lower_jobs(target, open, check),
+                    (false, _) => return self.lower_jobs(target, open.min(target.jobs), check),
                 }
             }
             LoadStage::Copies => {

@@ -546,7 +546,7 @@ impl Sender {
         let ends = member.sent_as.as_ref().is_some_and(|headers| headers.ends_connection());
         let is_apart = ends
             && self.jobs > 1
-            && self.slots.jobs() == self.jobs
+            && self.target.lock().overload.is_none()
             && connection.protocol() != Some(Protocol::Http2);
         let connection = if is_apart { &mut own } else { connection };
         let exchange =
