@@ -81,9 +81,16 @@ fn is_tls(beginning: &[u8]) -> bool {
     matches!(beginning, [0x15 | 0x16, 3, 0..=4, ..])
 }
 
+/// An error and its causes, the first one last.
+pub(crate) fn causes<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    successors(Some(error), |&error| error.source())
+}
+
 /// An error and its causes on one line; a cause that is part of the text already is not repeated.
 pub fn with_causes(cause: &(dyn Error + 'static)) -> String {
-    let causes = successors(cause.source(), |&cause| cause.source()).map(ToString::to_string);
+    let causes = causes(cause).skip(1).map(ToString::to_string);
     let joined = |text: String, cause: String| {
         if text.contains(&cause) { text } else { format!("{text}: {cause}") }
     };

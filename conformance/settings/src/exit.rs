@@ -16,7 +16,10 @@ pub const INCOMPLETE: u8 = 4;
 /// Every exit code and its meaning. The help and the documentation show this table.
 pub const TABLE: &[(u8, &str)] = &[
     (CONFORMS, "conforms; with --rule or --allow-incomplete: nothing broken in what was judged"),
-    (VIOLATIONS, "violations found, or the list of known failures is out of date"),
+    (
+        VIOLATIONS,
+        "violations found (a target that ended with requests in flight is one), or the list of known failures is out of date",
+    ),
     (
         USAGE,
         "wrong usage or configuration, or a report could not be written, whatever the verdict (which is printed)",

@@ -9,7 +9,7 @@ use crate::events::Event;
 use crate::run::confirming::confirm;
 use crate::run::planning::{Forecast, GroupQueue, of_plan};
 use crate::run::sending::{Notice, Sender, Sponsorships, limits_of};
-use crate::run::worker::{OVER_ONE_CONNECTION, Progress, Sessions, Work};
+use crate::run::worker::{OVER_ONE_CONNECTION, Progress, Sessions, Work, cut_in_words};
 use crate::run::{Reporter, Suite};
 use paymaster_client::pace::Pace;
 use paymaster_client::stop::{Reason, Stop};
@@ -17,7 +17,7 @@ use paymaster_engine::knowledge::Knowledge;
 use paymaster_engine::session::{Access, Ending, RefusedClients, Rounds, Sent, Session};
 use paymaster_engine::spending::SpendingLimits;
 use paymaster_engine::verdict::{End, Summary};
-use paymaster_exchange::Exchange;
+use paymaster_exchange::{Exchange, Failure};
 use paymaster_settings::Settings;
 
 /// From fewer judged requests, the duration of the run is not estimated.
@@ -25,6 +25,9 @@ const ENOUGH: usize = 20;
 
 /// After how many answers of discovery, none of them JSON-RPC, the plan is not sent.
 const ENOUGH_ANSWERS: usize = 20;
+
+/// What came for a request that was in flight when the target ended.
+const ENDED: &str = "the connection was closed without an answer, and every one since was refused";
 
 /// The time between two progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -87,6 +90,12 @@ pub async fn check(
     } else {
         session.tally.access.merge(access);
     }
+    let (in_flight, cut) = sender.target.lock().cut_at_end(sender.jobs);
+    for group in &cut {
+        let failure = Failure::Broken(ENDED.to_owned());
+        session.judge(group, &[Exchange::new(group.members[0].body.clone(), Err(failure), Duration::ZERO)]);
+    }
+    let last = cut_in_words(in_flight, &cut).or(last);
     if limits.is_some() && sender.target.lock().liveness.has_answered() {
         coverage.push(sender.sponsorships.lock().account());
     }
@@ -392,7 +401,7 @@ async fn report_estimate(forecast: &mut Forecast<'_>, sender: &Sender, listener:
 
 #[cfg(test)]
 mod tests {
-    use paymaster_exchange::{Failure, Response};
+    use paymaster_exchange::Response;
 
     use super::*;
 

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use paymaster_client::memory::MemoryPermit;
 use paymaster_client::stop::{Reason, Stop};
 use paymaster_engine::cases::Group;
-use paymaster_engine::rules::{Rule, fails_the_run};
+use paymaster_engine::rules::{Rule, count, fails_the_run};
 use paymaster_engine::session::{NewlyBroken, Recheck, Sent, Session};
 use paymaster_engine::spending::Spending;
 use paymaster_exchange::{Exchange, Failure};
@@ -147,17 +147,31 @@ impl LastRequests {
 
     /// Both in a line; none where every request so far was answered, or none was.
     pub(crate) fn in_words(&self) -> Option<String> {
-        let described = |(group, place): &(Arc<Group>, usize)| {
-            let label = group.members.get(*place).map_or("", |member| &*member.label);
-            let label = if label.is_empty() { group.relation.about } else { label };
-            format!("{} ({label})", group.relation.id)
-        };
-        let (answered, unanswered) =
-            (described(self.answered.as_ref()?), described(self.unanswered.as_ref()?));
+        let (answered, unanswered) = (self.answered.as_ref()?, self.unanswered.as_ref()?);
+        let described = |(group, place): &(Arc<Group>, usize)| described(group, *place);
+        let (answered, unanswered) = (described(answered), described(unanswered));
         Some(format!(
             "the last request that it answered was of {answered}, and the first without an answer of {unanswered}"
         ))
     }
+}
+
+/// How many requests were in flight when the target ended, and what those were that may have ended it, in a line; none where there was none.
+pub(crate) fn cut_in_words(in_flight: usize, cut: &[Group]) -> Option<String> {
+    const MOST: usize = 3;
+    let kinds: BTreeSet<String> = cut.iter().map(|group| described(group, 0)).collect();
+    let more = kinds.len().saturating_sub(MOST);
+    let mut named: Vec<String> = kinds.into_iter().take(MOST).collect();
+    named.extend((more > 0).then(|| format!("{more} more")));
+    let of = if cut.len() < in_flight { "; with a value that none before had: " } else { ": " };
+    let requests = count(in_flight as u128, "request");
+    (in_flight > 0).then(|| format!("{requests} in flight then got no answer{of}{}", named.join(", ")))
+}
+
+fn described(group: &Group, place: usize) -> String {
+    let label = group.members.get(place).map_or("", |member| &*member.label);
+    let label = if label.is_empty() { group.relation.about } else { label };
+    format!("{} ({label})", group.relation.id)
 }
 
 impl Work {

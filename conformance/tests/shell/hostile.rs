@@ -280,7 +280,9 @@ fn down_at_the_start_is_told_from_death_in_the_middle() {
     drop(server);
     let ordeal = dying.join().unwrap();
     let told = &ordeal.told;
-    assert_eq!(ordeal.code, 3, "{told}");
+    // Whether a request was in flight is chance.
+    let is_cut = told.contains("in flight then got no answer");
+    assert_eq!(ordeal.code, if is_cut { 1 } else { 3 }, "{told}");
     assert!(told.contains("the target stopped answering from 127.0.0.1:"), "{told}");
     assert!(!told.contains("no answer from"), "{told}");
     assert!(told.contains(" passed, "), "what was judged until then is told: {told}");

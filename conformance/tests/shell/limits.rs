@@ -365,8 +365,8 @@ fn what_one_quoted_token_decides_is_one_defect() {
     assert!(code == 1 && flat(&out).contains("1 defect,"), "{out}{err}");
 }
 
-/// A service without token mode: each valid request in it is refused with one message.
-fn without_token_mode() -> Server {
+/// A service without this mode: each valid request in it is refused with one message.
+fn without(mode: &'static str) -> Server {
     let of_token = |message: &str| message.starts_with("token not supported");
     Server::changing(move |_, request, answer| {
         let (calls, answers) = match (request.as_array(), answer.as_array_mut()) {
@@ -377,8 +377,8 @@ fn without_token_mode() -> Server {
             let asked = calls.iter().find(|call| call["id"] == answer["id"]);
             let is_valid =
                 answer["result"].is_object() || answer["error"]["message"].as_str().is_some_and(of_token);
-            if is_valid && asked.is_some_and(|call| call["params"][1]["mode"] == "ERC20") {
-                refuse(answer, -32_000, "no token mode here");
+            if is_valid && asked.is_some_and(|call| call["params"][1]["mode"] == mode) {
+                refuse(answer, -32_000, &format!("no {mode} here"));
             }
         }
     })
@@ -389,32 +389,34 @@ fn a_service_of_one_mode_is_judged_by_the_rules_of_that_mode() {
     let folder = tempdir().unwrap();
     let file = folder.path().join("paymaster.toml");
     fs::write(&file, PROFILE.replace("accepts = \"any\"\nsponsors = \"any\"", "")).unwrap();
-    let server = without_token_mode();
+    let server = without("ERC20");
     let (out, _) = ends(4, run(&folder, &[&server.url()]));
-    let line = r#"answers): "no token mode here": where it does not serve them, write operations.modes = ["SPONSORED"]"#;
+    let line =
+        r#"answers): "no ERC20 here": where it does not serve them, write operations.modes = ["SPONSORED"]"#;
     assert!(flat(&out).contains(line), "{out}");
     fs::write(&file, format!("{PROFILE}modes = [\"SPONSORED\"]\nrefused-senders = [\"{REFUSED}\"]\n"))
         .unwrap();
     let (code, out, err) = run(&folder, &[&server.url()]);
     assert!([0, 4].contains(&code), "{out}{err}");
-    assert!(!out.contains("no token mode here"), "{out}");
+    assert!(!out.contains("no ERC20 here"), "{out}");
     assert!(!flat(&out).contains("tokens.supported"), "no rule waits for a token: {out}");
+    fs::write(&file, format!("{PROFILE}modes = [\"ERC20\"]\nrefused-senders = [\"{REFUSED}\"]\n")).unwrap();
+    let (code, out, err) = run(&folder, &[&without("SPONSORED").url()]);
+    assert!([0, 4].contains(&code), "{out}{err}");
+    lacks(&out, &["sponsor.refused-gets-0x", "plausibility.sponsored-data"]);
 }
 
 /// What is refused of one mode is seen while the target is asked for its profile.
 #[test]
 fn a_first_profile_proposes_the_one_mode_that_the_target_serves() {
     let folder = tempdir().unwrap();
-    let (out, _) = ends(0, run(&folder, &["init", &without_token_mode().url()]));
-    has(&out, &["the commonest refusal, ", "\"no token mode here\""]);
+    let (out, _) = ends(0, run(&folder, &["init", &without("ERC20").url()]));
+    has(&out, &["the commonest refusal, ", "\"no ERC20 here\""]);
     let text = text_of(&folder, "paymaster.toml");
     // Only the vendor can say that it is so for every request: the line is a comment.
     has(
         &text,
-        &[
-            "requests in mode ERC20 were refused with \"no token mode here\".",
-            "\n#: modes = [\"SPONSORED\"]\n",
-        ],
+        &["requests in mode ERC20 were refused with \"no ERC20 here\".", "\n#: modes = [\"SPONSORED\"]\n"],
     );
 }
 

@@ -135,7 +135,7 @@ fn traffic_passes_unchanged() {
         "[target]\nheaders = [\"x-of-profile: k3y-of-the-profile\"]\n",
     )
     .unwrap();
-    let (sender, seen) = std::sync::mpsc::channel();
+    let (sender, seen) = mpsc::channel();
     let upstream = raw(move |mut stream| {
         let mut bytes = Vec::new();
         let mut buffer = [0; 4096];

@@ -26,7 +26,7 @@ fn nobody_there_is_3_and_names_the_address() {
     let (out, _) = ends(3, alone(&[&url]));
     let address = url.trim_start_matches("http://").trim_end_matches('/');
     assert!(out.starts_with("COULD NOT TEST"), "{out}");
-    assert!(out.contains(address) && flat(&out).contains(": is it running, and is the port right?"), "{out}");
+    assert!(out.contains(address) && flat(&out).contains(": is it running on that port?"), "{out}");
     let (out, _) = ends(3, alone(&["http://no-such-host.invalid/"]));
     assert!(flat(&out).contains(": is the name of the host right?"), "{out}");
 }
@@ -362,6 +362,34 @@ fn a_target_that_a_request_ends_names_the_request() {
     let (_, out, _) = run(&folder, &[&server.url(), "--spec", "erc-7677", "--cases", "12", "--jobs", "1"]);
     let last = "and the first without an answer of stub-and-data (the stub request)";
     assert!(flat(&out).contains(last), "{out}");
+}
+
+#[test]
+fn a_target_that_ends_at_a_request_is_a_defect_that_shows_it() {
+    let folder = tempdir().unwrap();
+    let (end, ended) = mpsc::channel();
+    let is_over = AtomicBool::default();
+    // From then on, nothing is answered until it is gone.
+    let server = Server::hooked(move |_, body, mut response| {
+        let request: Value = serde_json::from_slice(body).unwrap_or_default();
+        let ends = request["params"][3]["token"].is_string();
+        if is_over.fetch_or(ends, Ordering::Relaxed) || ends {
+            response.extensions_mut().insert(Unanswered);
+            let _ = end.send(());
+        }
+        response
+    });
+    let profile = "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n";
+    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let url = server.url();
+    let running =
+        thread::spawn(move || run(&folder, &[&url, "--spec", "erc-7677", "--jobs", "4", "--timeout", "4m"]));
+    ended.recv().unwrap();
+    drop(server);
+    let (out, _) = ends(1, running.join().unwrap());
+    assert!(out.contains("1 defect, 1 rule broken") && out.contains("answer.http-message"), "{out}");
+    assert!(out.contains("\"token\""), "the request is shown: {out}");
+    assert!(flat(&out).contains("in flight then got no answer"), "{out}");
 }
 
 #[test]

@@ -11,10 +11,7 @@ use crate::*;
 #[test]
 fn errors_of_a_worker_name_their_cause() {
     let folder = tempfile::tempdir().unwrap();
-    // A bound port without a listener refuses connections.
-    let taken = tokio::net::TcpSocket::new_v4().unwrap();
-    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let refusing = format!("http://{}/", taken.local_addr().unwrap());
+    let (_taken, refusing) = refusing();
     let master = &["worker", "--master", "127.0.0.1:1"][..];
     for (arguments, expected, word) in [
         (&["worker", &refusing][..], 2, "--master"),

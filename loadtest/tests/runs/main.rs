@@ -162,10 +162,7 @@ fn errors_name_their_cause() {
         "[target]\nurl = \"http://127.0.0.1:1/\"\nheaders = [\"x-api-key: k3y-of-the-profile\"]\n",
     )
     .unwrap();
-    // A bound port without a listener refuses connections.
-    let taken = tokio::net::TcpSocket::new_v4().unwrap();
-    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let refusing = format!("http://{}/", taken.local_addr().unwrap());
+    let (_taken, refusing) = refusing();
     for (arguments, expected, word) in [
         (&["--config", "bad.toml"][..], 2, "own-target"),
         (&["--config", "abort.toml"], 2, "load.abort-on: threshold `p95`"),
@@ -191,13 +188,18 @@ fn errors_name_their_cause() {
     }
 }
 
+/// A bound port without a listener, and its URL: it refuses connections.
+fn refusing() -> (tokio::net::TcpSocket, String) {
+    let taken = tokio::net::TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("http://{}/", taken.local_addr().unwrap());
+    (taken, url)
+}
+
 #[test]
 fn a_load_that_cannot_begin_writes_its_reports_with_the_reason_as_headline() {
     let folder = tempfile::tempdir().unwrap();
-    // A bound port without a listener refuses connections.
-    let taken = tokio::net::TcpSocket::new_v4().unwrap();
-    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let plain = format!("http://{}/", taken.local_addr().unwrap());
+    let (_taken, plain) = refusing();
     // No server of TLS: it closes every connection at once.
     let closing = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let tls = format!("https://{}/", closing.local_addr().unwrap());

@@ -168,6 +168,8 @@ const fn fault(common: Fault, name: &'static str, about: &'static str) -> Fault 
 const FEE_TOKEN: &str = "/params/1/tokenInfo/feeTokenAddress";
 const CALCULATE: &str = "/params/1/calculateGasLimits";
 const PREFERRED: &str = "/params/1/tokenInfo/preferredToken";
+/// The placeholder of the native coin, with the checksum of EIP-55.
+pub(crate) const NATIVE_COIN: &str = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE";
 const CALL_DATA: &str = "/params/0/callData";
 
 /// The clauses that a refusal breaks: the request gets no result, and similar requests get one.

@@ -85,6 +85,8 @@ const STUB: &[Clause] = clauses! {
         "A result has the members of the EntryPoint of its request, not those of 0.6 and of 0.7 at once.";
     Stated "3" "result.gas-limit"
         "`paymasterVerificationGasLimit` and `paymasterPostOpGasLimit` of a result are hex numbers with a digit, in a string.";
+    Plausibility "3" "result.gas-limit-size"
+        "Gas limits of a result are below 2^120: EntryPoint refuses every operation with a larger one (AA94).";
     Interoperability "3" "result.null-member"
         "An optional member that a service does not return is absent, not null.";
     Interoperability "3" "result.operation-members"

@@ -1,6 +1,6 @@
 //! Connections to one target: directly or through a proxy, plain or with TLS.
 
-use std::{error::Error, fmt, io, iter::successors, sync::Arc, time::Duration};
+use std::{fmt, io, sync::Arc, time::Duration};
 
 use hyper::{Uri, header::HeaderValue};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -9,6 +9,7 @@ use tokio::io::DuplexStream;
 use tokio_rustls::TlsConnector;
 use tower_service::Service;
 
+use crate::diagnosis::causes;
 use crate::network::{BoxedStream, Proxies, Proxy, ProxyKind, Target, Trust, handshake_text, tunnel};
 use paymaster_exchange::{Failure, Stage};
 
@@ -154,11 +155,10 @@ impl Connector {
     /// A TCP connection; the error is what lies at the bottom of that of hyper-util, and what to look at.
     async fn tcp(&self, uri: Uri) -> Result<BoxedStream, String> {
         let stream = self.tcp.clone().call(uri).await.map_err(|error| {
-            let first: &(dyn Error + 'static) = &error;
-            let cause = successors(Some(first), |&cause| cause.source()).last().unwrap_or(first);
+            let cause = causes(&error).last().unwrap_or(&error);
             let kind = cause.downcast_ref().map(io::Error::kind);
             let advice = match kind {
-                Some(io::ErrorKind::ConnectionRefused) => ": is it running, and is the port right?",
+                Some(io::ErrorKind::ConnectionRefused) => ": is it running on that port?",
                 // hyper-util tells this by its text alone.
                 _ if error.to_string() == "dns error" => ": is the name of the host right?",
                 _ => "",

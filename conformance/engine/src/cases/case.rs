@@ -344,6 +344,12 @@ impl Group {
         !std::ptr::eq(self.relation, &raw const DISCOVERY)
     }
 
+    /// The request at this place, without the others of the group.
+    #[must_use]
+    pub fn alone(&self, place: usize) -> Self {
+        Self { members: vec![self.members[place].clone()], ..self.clone() }
+    }
+
     /// Its place among the groups of a run: discovery comes last, so that a finding shows a request of the plan if there is one.
     pub fn place(&self) -> (bool, usize) {
         (!self.is_planned(), self.number)

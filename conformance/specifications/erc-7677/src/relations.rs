@@ -79,10 +79,13 @@ const CALLS_OF_CLIENTS: [(WriteId, &[Change]); 11] = [
     (|_| json!(0), &[signed]),
     (|_| json!(1), &[of_sender_without_letters]),
     (|number| json!(1_700_000_000_000_u64 + number), &[signed, |_, request| in_client_order(request)]),
-    (|number| json!(format!("3f2504e0-4f89-41d3-9a0c-{number:012x}")), &[]),
+    (
+        |number| json!(format!("3f2504e0-4f89-41d3-9a0c-{number:012x}")),
+        &[|_, request| in_order_of_circle(request)],
+    ),
     (|number| json!(number), &[signed, with_null_context]),
     (|number| json!(number), &[with_large_call]),
-    (|number| json!(number), &[signed, |_, request| in_client_order(request)]),
+    (|number| json!(number), &[signed, with_batch_of_one, |_, request| in_client_order(request)]),
     (|number| json!(number), &[of_each_factory]),
     // The first operation of an account of viem.
     (|number| json!(number), &[of_each_factory, signed, with_null_context]),
@@ -125,6 +128,25 @@ fn signed(_: &BuildInput<'_>, request: &Value) -> Value {
 /// The request with a large call, where operations may vary.
 fn with_large_call(input: &BuildInput<'_>, request: &Value) -> Value {
     if input.context.may_vary_operations() { large_call(request) } else { request.clone() }
+}
+
+/// The request with a list of one call, where operations may vary: `executeBatch((address,uint256,bytes)[])`, whose item is written as the arguments
+/// of `execute` are.
+fn with_batch_of_one(input: &BuildInput<'_>, request: &Value) -> Value {
+    let call = other_call(request, input.round);
+    match call["params"][0]["callData"].as_str().filter(|_| input.context.may_vary_operations()) {
+        Some(call) => {
+            let list = format!("34fcd5be{:064x}{:064x}{:064x}", 32, 1, 32);
+            with(request, OPERATION, "callData", call.replacen("b61d27f6", &list, 1))
+        }
+        None => request.clone(),
+    }
+}
+
+/// The request with its members in the order of @circle-fin/modular-wallets-core.
+fn in_order_of_circle(request: &Value) -> Value {
+    let names = ["method", "params", "jsonrpc", "id"];
+    names.into_iter().map(|name| (name.to_owned(), request[name].clone())).collect()
 }
 
 /// The request of a sender whose address has no letters, where operations may vary.
@@ -364,9 +386,9 @@ pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
     "eight-stubs-and-data",
     "stub and data of eight operations; of eight others, whose stubs have gas limits of 0; \
      of eight new accounts; of eight whose stubs have fees of 0 too; of eight with the \
-     EntryPoint in lower case",
+     EntryPoint in lower case; of eight with the nonce 0",
 )
-.of(Bases::These(STUBS), Rounds::Fixed(5), |input, ids| {
+.of(Bases::These(STUBS), Rounds::Fixed(6), |input, ids| {
     let mut members = Vec::new();
     for (place, mut operation) in (0..).zip(other_calls(input, 0..8)) {
         if input.round == 2 {
@@ -374,6 +396,9 @@ pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
         }
         if input.round == 4 {
             operation = with_entry_point_in_lower_case(input, &operation);
+        }
+        if input.round == 5 {
+            operation = with(&operation, OPERATION, "nonce", "0x0");
         }
         let stub = match input.round {
             1 | 3 => zero(&operation, input.round == 3),
@@ -584,9 +609,7 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
         Some(with_each(input.base, LIMITS, &Value::Null))
     })
     .in_kinds(|kind| !is_stub(kind) && !is_06(kind))
-    .instead_of(|request| {
-        LIMITS.into_iter().fold(request.clone(), |request, name| without(&request, OPERATION, name))
-    }),
+    .instead_of(without_limits),
     form("operation.factory", "an account that does not exist yet", |input| {
         Some(of_account_to_create(input, input.base))
     })
@@ -682,7 +705,24 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     // A longer one belongs to what the contract reads.
     sets!("operation.stub-members", "paymasterSignature 0x", "paymasterSignature", "0x")
         .in_kinds(|kind| version(kind) == EntryPointVersion::V09),
+    // A limit that the stub does not have stays absent where the bundler estimates none. A target may insist on both: then it refuses data with
+    // neither too.
+    form("operation.stub-members", "paymasterPostOpGasLimit alone", |input| {
+        Some(without(input.base, OPERATION, LIMITS[0]))
+    })
+    .in_kinds(|kind| !is_stub(kind) && !is_06(kind))
+    .instead_of(without_limits),
+    form("operation.stub-members", "the members of a stub without paymasterVerificationGasLimit", |input| {
+        with_stub_members(input, input.base).map(|request| without(&request, OPERATION, LIMITS[0]))
+    })
+    .in_kinds(|kind| !is_stub(kind) && !is_06(kind))
+    .instead_of(without_limits),
 ];
+
+/// The request without the gas limits of the paymaster.
+fn without_limits(request: &Value) -> Value {
+    LIMITS.into_iter().fold(request.clone(), |request, name| without(&request, OPERATION, name))
+}
 
 /// So many bytes that mean nothing, in hex.
 fn bytes_5a(count: usize) -> String {
@@ -836,7 +876,12 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
     let of_paymaster =
         [("paymasterVerificationGasLimit", verification), ("paymasterPostOpGasLimit", post_op)];
     let fees = [("maxFeePerGas", highest), ("maxPriorityFeePerGas", priority)];
-    let groups: [(&str, &[(&str, u64)]); 8] = [
+    let groups: [(&str, &[(&str, u64)]); 12] = [
+        // Each of these four differs from the request before it in one member alone.
+        ("another preVerificationGas", &LIMITS_IN_TURN[..1]),
+        ("and another verificationGasLimit", &LIMITS_IN_TURN[..2]),
+        ("and another paymasterVerificationGasLimit", &LIMITS_IN_TURN[..3]),
+        ("and another paymasterPostOpGasLimit", &LIMITS_IN_TURN),
         ("large gas limits", &LARGE_LIMITS),
         ("low gas limits", &LOW_LIMITS),
         ("the gas of a short call", &[("callGasLimit", 9_000)]),
@@ -846,6 +891,7 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
         ("other fees", &fees),
         ("another priority fee", &fees[1..]),
     ];
+    let mut last = input.base.clone();
     for (label, amounts) in groups {
         let mut other = input.base.clone();
         for (name, value) in amounts {
@@ -853,13 +899,23 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
                 set(&mut other, OPERATION, name, json!(number(*value)));
             }
         }
-        if other != *input.base {
-            members.push(member(Role::Variant, label, other, ids));
+        // An operation of EntryPoint 0.6 has no limits of the paymaster.
+        if other != *input.base && other != last {
+            members.push(member(Role::Variant, label, &other, ids));
+            last = other;
         }
     }
     members
 })
 .simulated(simulation);
+
+/// Limits that change one after the other: what is kept by all but one of them shows in two requests in a row.
+const LIMITS_IN_TURN: [(&str, u64); 4] = [
+    ("preVerificationGas", 62_000),
+    ("verificationGasLimit", 230_000),
+    (LIMITS[0], 110_000),
+    (LIMITS[1], 60_000),
+];
 
 /// More gas than 24 bits hold, at fees with which that costs little. A service may refuse so much gas.
 const LARGE_LIMITS: [(&str, u64); 5] = [
@@ -960,9 +1016,10 @@ pub(crate) static SPELLINGS: Relation = Relation::new(
         let reversed = Value::Object(reversed.collect());
         request = with_param(&request, 0, reversed);
     }
+    let in_order = *item_of_round(input, &[in_client_order, in_order_of_circle]);
     vec![
         member(Role::Baseline, "the baseline", &plain, ids),
-        member(Role::Variant, "another spelling", in_client_order(&request), ids),
+        member(Role::Variant, "another spelling", in_order(&request), ids),
         member(Role::Again, "the baseline again", &plain, ids),
     ]
 })

@@ -204,6 +204,11 @@ const FAULTS: &[Fault] = &[
     ("result.gas-limit", |request, ask| {
         stub(request, ask, |result| changed_if_present(result, "paymasterPostOpGasLimit", json!("0x")))
     }),
+    ("result.gas-limit-size", |request, ask| {
+        stub(request, ask, |result| {
+            changed_if_present(result, "paymasterPostOpGasLimit", json!(format!("0x{}", "f".repeat(31))));
+        })
+    }),
     ("result.null-member", |request, ask| stub(request, ask, |result| result["sponsor"] = Value::Null)),
     ("is-final.boolean", |request, ask| stub(request, ask, |result| result["isFinal"] = json!("true"))),
     ("sponsor-member.name", |request, ask| stub(request, ask, |result| result["sponsor"] = json!({}))),

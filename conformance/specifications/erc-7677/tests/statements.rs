@@ -84,7 +84,7 @@ static STATEMENTS: &[Statement] = &[
         "S2",
         &[
             (Broken, "result.gas-limit"),
-            (Warn, "result.null-member"),
+            (Warn, "result.null-member result.gas-limit-size"),
             (Note, "observed.limits-returned observed.gas-limit-zeros"),
         ],
         &[2, 3, 4],
@@ -311,7 +311,7 @@ const WITHOUT_A_NAME: &[(u8, &str)] = &[
     (17, "a stub without exchange rate needs the contract of a token: interop/foreign/faults.mjs has it"),
     (
         49,
-        "a token that ends the service: no rule judges it, and the report names the request that ended the run",
+        "a token that ends the service: answer.http-message judges what was in flight, in the tests of the command line",
     ),
     (
         60,

@@ -133,7 +133,7 @@ pub(crate) fn called(envelope: &Value) -> Called {
         Some(kind) => Called::Kind(kind),
         None => Called::WithoutKind {
             method,
-            is_absent: mode.as_object().is_some_and(|mode| !mode.contains_key("mode")),
+            is_absent: mode.as_object().is_some_and(|mode| mode.get("mode").is_none_or(Value::is_null)),
         },
     }
 }

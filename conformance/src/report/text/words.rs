@@ -107,7 +107,9 @@ pub(crate) fn next(report: &Report) -> Option<String> {
         Conclusion::Incomplete => {
             "describe the target in {profile}, or accept what could not be judged with --allow-incomplete"
         }
-        Conclusion::CouldNotTest => "do what the first line says, then give the same command again",
+        Conclusion::CouldNotTest => {
+            "look at the cause on the first line, mend it, then give the same command again"
+        }
     };
     let first = || "paymaster.toml (`paymaster-conformance init` writes one to fill in)".to_owned();
     let profile = report.details.profile.as_deref().map_or_else(first, escape_controls);

@@ -64,9 +64,9 @@ impl<'a> Resender<'a> {
     /// Sends the requests of a group one after the other, each over a connection of its own: as many connections as they have at the same time.
     pub(crate) async fn send_apart(&self, group: &Group) -> Result<(Vec<Exchange>, Outcome), DeliveryError> {
         let mut exchanges = Vec::new();
-        for member in &group.members {
+        for place in 0..group.members.len() {
             self.sender.close_idle();
-            let alone = Group { members: vec![member.clone()], ..group.clone() };
+            let alone = group.alone(place);
             let (patience, mut share) = (self.waiting.patience(), self.sender.share());
             let own = self.sender.deliver_within(&alone, Order::Sequential, patience, &mut share).await?;
             self.waiting.spend_on(&own);

@@ -2,10 +2,11 @@
 //! depend on what the request means. Where every request with one value gets it, and its neighbours without that value do not, it is the
 //! service's answer, and judged.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use std::sync::Arc;
 
+use paymaster_engine::cases::Group;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_engine::rules::is_of_gateway;
@@ -33,6 +34,9 @@ pub(crate) struct Comparison {
     places: HashMap<u64, Vec<usize>>,
     /// How many of `seen` are in `places`.
     entered: usize,
+    /// Every value at its member, and how many values each member had.
+    known: HashSet<u64>,
+    new_values: BTreeMap<&'static str, usize>,
     /// For each value and sign that is the service's answer, the value.
     answers: BTreeMap<(Key, String), Arc<RefusedValue>>,
     /// What is known of the target's own words for limits.
@@ -117,6 +121,21 @@ impl Comparison {
         keys.find_map(|key| self.answers.get(&(key, sign.clone())).cloned())
     }
 
+    /// The requests of these groups with a value that no request before had, at the member whose values are new most seldom; all of them where
+    /// none has one.
+    pub(super) fn with_new_value(&self, mut groups: Vec<Group>) -> Vec<Group> {
+        let rarest = |group: &Group| {
+            let values = self.read(&group.members.first()?.body, Read::Any)?.1.into_iter();
+            let new =
+                values.filter(|(name, value)| !self.known.contains(&at_its_member_and_any(name, value)[0]));
+            new.map(|(name, _)| self.new_values.get(name).copied().unwrap_or_default()).min()
+        };
+        if let Some(least) = groups.iter().filter_map(rarest).min() {
+            groups.retain(|group| rarest(group) == Some(least));
+        }
+        groups
+    }
+
     /// Notes an exchange. `waited` says whether it is a repetition after the pause that the target asked for.
     pub(super) fn note(&mut self, exchange: &Exchange, waited: bool) {
         if self.knowledge.is_none() || exchange.outcome.is_err() {
@@ -128,10 +147,14 @@ impl Comparison {
             return;
         }
         let hashed = |kind, values: DecidingValues<'_>| {
-            let values = values.iter().flat_map(|(name, value)| at_its_member_and_any(name, value));
-            (kind, values.collect::<Vec<u64>>())
+            let values = values.iter().map(|(name, value)| (*name, at_its_member_and_any(name, value)));
+            (kind, values.collect::<Vec<_>>())
         };
-        if let Some((kind, mut values)) = self.read_as(&exchange.request, which, hashed) {
+        if let Some((kind, values)) = self.read_as(&exchange.request, which, hashed) {
+            for (name, [at_member, _]) in &values {
+                *self.new_values.entry(name).or_default() += usize::from(self.known.insert(*at_member));
+            }
+            let mut values: Vec<u64> = values.into_iter().flat_map(|(_, hashes)| hashes).collect();
             values.sort_unstable();
             values.dedup();
             let refused =

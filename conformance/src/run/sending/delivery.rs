@@ -26,7 +26,7 @@ use std::{fmt, mem};
 
 use paymaster_client::stop::Reason;
 use paymaster_client::throttling::{Retries, ThrottleDecision};
-use paymaster_engine::{rules::count, spending::SpendingLimits};
+use paymaster_engine::{cases::Group, rules::count, spending::SpendingLimits};
 use paymaster_exchange::{Body, Exchange, Failure, KEPT, Response};
 
 use crate::run::sending::{
@@ -142,6 +142,8 @@ pub(crate) struct TargetState {
     /// Whether any answer had no excuse, and how many requests in a row were given up since.
     is_serving: bool,
     given_up: u32,
+    /// Whether the target refused connections after it had answered, until the run gave up.
+    has_ended: bool,
     /// One clone for each group with an excuse that is sent alone, or waits to be.
     pub(super) with_excuse: Arc<()>,
     /// What is to be done beside the next step.
@@ -173,6 +175,13 @@ impl TargetState {
         excuse.may_be_load &=
             self.jobs > 1 && self.alone_too.get(&excuse.sign).is_none_or(|times| *times < ALONE_TOO);
         excuse
+    }
+
+    /// How many requests were in flight when the target ended, whose connections it closed without an answer before it refused every one; and
+    /// those of them with a new value, or all. None where it may still be there.
+    pub(crate) fn cut_at_end(&self, width: usize) -> (usize, Vec<Group>) {
+        let cut = if self.has_ended { self.liveness.never_answered(width) } else { Vec::new() };
+        (cut.len(), self.comparison.with_new_value(cut))
     }
 
     /// How often the target seemed to be away, in words; none where it never was.
@@ -321,7 +330,9 @@ impl Attempts {
                 if let Some(next) = self.probe_again(target, probe) {
                     return next;
                 }
-                target.end("the target stopped answering", probe.unwrap_or(exchange));
+                let last = probe.unwrap_or(exchange);
+                target.has_ended = matches!(last.outcome, Err(Failure::Connect(_)));
+                target.end("the target stopped answering", last);
             }
             NextStep::Probe(known_good) if !is_excused && probe.is_none() => {
                 return Next::Probe(known_good, Duration::ZERO);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use paymaster_engine::cases::Group;
 use paymaster_engine::message::Answer;
 use paymaster_exchange::{Body, Exchange, Failure};
 
@@ -46,6 +47,8 @@ pub(crate) struct Liveness {
     others: u64,
     others_before_plan: u64,
     first_other: Option<String>,
+    /// Requests whose connection was closed before an answer, since the target answered last, with their stamps.
+    cut: Vec<(Group, u64)>,
 }
 
 /// How well a request was answered.
@@ -146,6 +149,19 @@ impl Liveness {
     /// Whether the exchange with this stamp ended after the last answer, when up to `width` exchanges run at a time.
     pub(crate) fn is_after_last_answer(&self, stamp: u64, width: usize) -> bool {
         stamp + width as u64 > self.last_answer
+    }
+
+    /// Notes that the connection of this request, which is the only one of the group, was closed before an answer to it.
+    pub(crate) fn note_cut(&mut self, group: Group, width: usize) {
+        let (last_answer, width) = (self.last_answer, width as u64);
+        self.cut.retain(|(_, stamp)| stamp + width > last_answer);
+        self.cut.push((group, self.ended));
+    }
+
+    /// The requests whose connections were closed after the target answered last, when up to `width` exchanges run at a time.
+    pub(crate) fn never_answered(&self, width: usize) -> Vec<Group> {
+        let cut = self.cut.iter().filter(|(_, stamp)| self.is_after_last_answer(*stamp, width));
+        cut.map(|(group, _)| group.clone()).collect()
     }
 
     /// Keeps the request that was answered best.

@@ -498,9 +498,14 @@ impl Sender {
             let mut decide = |target: &mut TargetState, probe: Option<&Exchange>| {
                 attempts.after(target, &exchange, probe, SystemTime::now())
             };
+            let is_closed = connection.closed() > 0 || matches!(exchange.outcome, Err(Failure::Broken(_)));
             let mut next = self.decide(|target| {
                 target.closed += connection.closed();
-                decide(target, None)
+                let next = decide(target, None);
+                if is_closed && !liveness::is_answered(&exchange) {
+                    target.liveness.note_cut(outgoing.group.alone(number), self.jobs);
+                }
+                next
             });
             while let Next::Probe(body, after) = next {
                 self.sleep(after).await?;

@@ -84,6 +84,8 @@ pub(crate) const RULES: &[Rule] = &[
         }
     }),
     rule("result.gas-limit", gas_limit),
+    rule("result.gas-limit-size", gas_limit_size)
+        .hint("return the limit that was measured: a wallet pays in advance for what it may use"),
     rule("result.null-member", null_member),
     rule("result.operation-members", operation_members)
         .hint("leave members of the operation out of results: clients copy them, or sign without them"),
@@ -175,20 +177,33 @@ fn post_op_gas(
 /// The gas limits of the paymaster.
 pub(crate) const LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
 
+/// The digits of a hex number in a string.
+fn hex_digits(value: &Value) -> Option<&str> {
+    let digits = value.as_str()?.strip_prefix("0x")?;
+    (!digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit())).then_some(digits)
+}
+
 fn gas_limit(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some((_, result)) = judged(view, knowledge) else { return };
     for name in LIMITS {
-        let limit = result.get(name);
-        let digits = limit.and_then(Value::as_str).and_then(|limit| limit.strip_prefix("0x"));
-        let is_hex = digits.is_some_and(|digits| {
-            !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
-        });
-        match limit {
+        match result.get(name) {
             None | Some(Value::Null) => report.held(),
             Some(limit) => {
+                let is_hex = hex_digits(limit).is_some();
                 report
                     .expect(is_hex, format_args!("/result/{name}"), "a hex number as text", || shown(limit));
             }
+        }
+    }
+}
+
+fn gas_limit_size(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    const DIGITS: usize = 120 / 4;
+    let Some((_, result)) = judged(view, knowledge) else { return };
+    for (name, limit) in LIMITS.into_iter().filter_map(|name| Some((name, result.get(name)?))) {
+        if let Some(digits) = hex_digits(limit) {
+            let holds = digits.trim_start_matches('0').len() <= DIGITS;
+            report.expect(holds, format_args!("/result/{name}"), "less than 2^120", || shown(limit));
         }
     }
 }

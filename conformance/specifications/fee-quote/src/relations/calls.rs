@@ -352,19 +352,20 @@ pub static TOKEN_QUOTE_ROW: Relation = Relation::new(
 pub static WITHOUT_MODE: Relation = Relation::new(
     "without-mode",
     "sponsor requests without mode: of either mode, with both info objects, without \
-     calculateGasLimits",
+     calculateGasLimits, with null",
 )
 .of(
     Bases::These(&[Base::accepted(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::SPONSOR_ERC20)]),
     Rounds::scaled(6),
     |input, ids| {
         let request = without(input.base, MODE, "mode");
-        let (label, request) = match input.round % 3 {
+        let (label, request) = match input.round % 4 {
             1 => {
                 let (name, info) = other_info(input);
                 ("no mode, and both info objects", with(&request, MODE, name, info))
             }
             2 => ("no mode, and no calculateGasLimits", without(&request, MODE, "calculateGasLimits")),
+            3 => ("a mode of null", with(input.base, MODE, "mode", Value::Null)),
             _ => ("no mode", request),
         };
         vec![member(Role::Malformed, label, request, ids)]

@@ -152,20 +152,20 @@ const NOTATIONS: &[(&str, Write)] = &[
     ("white space around every token", spaced),
     ("escaped letters in string values", |request| escaped(request, false)),
     ("escaped letters in member names", |request| escaped(request, true)),
-    ("expiryDuration with a decimal point", |request| {
-        let place = "/params/1/expiryDuration";
-        let seconds =
-            request.pointer(place).and_then(|seconds| format!("{seconds}.0").parse::<Number>().ok());
-        let is_whole = request.pointer(place).is_some_and(Value::is_u64);
-        let seconds = seconds.filter(|_| is_whole);
-        seconds
-            .map_or_else(|| request.clone(), |seconds| with(request, "/params/1", "expiryDuration", seconds))
-            .to_string()
-    }),
+    ("expiryDuration with a decimal point", |request| with_seconds(request, ".0")),
+    ("expiryDuration with an exponent", |request| with_seconds(request, "e0")),
     ("the id as the last member", |request| {
         with(&without(request, "", "id"), "", "id", request["id"].clone()).to_string()
     }),
 ];
+
+/// The request with this behind the digits of `expiryDuration`, where it is a whole number.
+fn with_seconds(request: &Value, behind: &str) -> String {
+    let seconds = &request["params"][1]["expiryDuration"];
+    let written = seconds.as_u64().and_then(|seconds| format!("{seconds}{behind}").parse::<Number>().ok());
+    let written = written.map(|seconds| with(request, "/params/1", "expiryDuration", seconds));
+    written.unwrap_or_else(|| request.clone()).to_string()
+}
 
 fn notations(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let first = baseline(input, ids);

@@ -5,6 +5,7 @@ use paymaster_engine::cases::{
     Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds, baseline, compared, item_of_round, member,
     remove, set, with, with_baseline, with_own_id,
 };
+use paymaster_ethereum::ACCOUNTS;
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
@@ -101,11 +102,18 @@ pub static AMOUNTS: Relation = Relation::new(
 /// Accounts that are not deployed yet.
 pub static INIT_CODE: Relation = Relation::new(
     "init-code",
-    "the same call with an initCode that is not empty",
+    "the same call with an initCode that is not empty: of some lengths, of each published account",
 )
-.of(Bases::EveryKind, Rounds::scaled(6), |input, ids| {
+.of(Bases::EveryKind, Rounds::for_each(ACCOUNTS), |input, ids| {
     let bytes = *item_of_round(input, &[20_usize, 88, 21, 300, 1_000, 64]);
-    changed(input, ids, "initCode", &hex(bytes, input.round), format!("initCode of {bytes} bytes"))
+    let mut members =
+        changed(input, ids, "initCode", &hex(bytes, input.round), format!("initCode of {bytes} bytes"));
+    let account = item_of_round(input, ACCOUNTS);
+    let mut draw = |bound| u64::from(input.round) % bound;
+    let code = account.init_code(&mut draw).spelled(&mut draw);
+    let of_account = changed(input, ids, "initCode", &code, format!("initCode of {}", account.name));
+    members.extend(of_account.into_iter().skip(members.len().min(1)));
+    members
 });
 
 /// Call data from empty to large.

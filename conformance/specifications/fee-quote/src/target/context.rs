@@ -89,10 +89,15 @@ impl Context {
         Self { profile, dialect, tokens, unlisted_tokens, limits, ..Self::default() }
     }
 
-    /// Adds whether the target supports a token. The profile takes precedence.
+    /// Adds whether the target supports a token. The profile takes precedence, and then a quote: a target that quotes a token supports it,
+    /// whatever another answer lists.
     pub fn learn_token(&mut self, address: &str, support: Support) {
-        if !self.profile.tokens.complete {
-            self.tokens.entry(address.to_ascii_lowercase()).or_insert(support);
+        let is_listed = |listed: &String| listed.eq_ignore_ascii_case(address);
+        if !self.profile.tokens.complete && !self.profile.tokens.unsupported.iter().any(is_listed) {
+            let known = self.tokens.entry(address.to_ascii_lowercase()).or_insert(support);
+            if support == Support::Supported {
+                *known = support;
+            }
         }
     }
 

@@ -133,6 +133,8 @@ impl Search<'_> {
             let group = self.renewed_group(self.places().once, &self.finding.group.base)?;
             self.budget.add(&group);
             let sent = if is_at_once {
+                // Over new connections too: which request of its connection one is may decide.
+                self.resender.sender.close_idle();
                 self.resender.send_as(&group, Order::Concurrent).await
             } else {
                 self.resender.send_apart(&group).await

@@ -6,7 +6,9 @@ use paymaster_service::EntryPoint;
 use serde_json::Value;
 
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, ENTRY_POINT_07, GAS_LIMITS, RequestView, refuse, text_of};
+use crate::injection::{
+    Behaviour, ENTRY_POINT_07, GAS_LIMITS, PAYMASTER_LIMITS, RequestView, refuse, text_of,
+};
 
 const DATA_SERVED: &str = "data.sponsorable-is-served";
 const STUB_MEMBERS: &str = "operation.stub-members";
@@ -55,6 +57,11 @@ pub(crate) const FAULTS: &[Fault] = &[
         .when(|view| has_stub_members(view) && view.operation()["eip7702Auth"].is_object()),
     refused(STUB_MEMBERS, "paymaster-signature-refused", "refuses an empty paymasterSignature")
         .when(|view| view.is_paymaster_call() && view.text("paymasterSignature") == "0x"),
+    refused(STUB_MEMBERS, "post-op-limit-alone-refused", "refuses data with paymasterPostOpGasLimit alone")
+        .when(|view| {
+            let [lacks_verification, lacks_post_op] = PAYMASTER_LIMITS.map(|limit| view.lacks(limit));
+            view.is_data() && lacks_verification && !lacks_post_op
+        }),
     refused("operation.null-members", "null-paymaster-limit-refused", "reads null as a paymaster gas limit")
         .when(|view| {
             let limit = view.operation().get("paymasterVerificationGasLimit");
@@ -79,6 +86,15 @@ pub(crate) const FAULTS: &[Fault] = &[
             view.is_paymaster_call()
                 && view.text("callData").bytes().any(|letter| letter.is_ascii_uppercase())
         }),
+    refused(
+        "call.same-operation",
+        "order-of-circle-refused",
+        "refuses the member order method, params, jsonrpc, id",
+    )
+    .when(|view| {
+        let members = view.request.as_object().into_iter().flat_map(|members| members.keys());
+        view.is_paymaster_call() && members.eq(["method", "params", "jsonrpc", "id"])
+    }),
     refused("operation.unsigned", "unsigned-operation-refused", "refuses an operation without a signature")
         .when(|view| view.is_paymaster_call() && view.lacks("signature")),
     refused("operation.dummy-signature", "dummy-signature-refused", "refuses an operation with a signature")
@@ -135,6 +151,13 @@ pub(crate) const FAULTS: &[Fault] = &[
     }),
     refused(DATA_SERVED, "attributed-data-refused", "refuses data for a call with an attribution")
         .when(|view| view.is_data() && view.text("callData").ends_with("80218021")),
+    refused(DATA_SERVED, "batch-of-one-fails", "fails for data of executeBatch with one call")
+        .on_answer(|_, answer| refuse(answer, -32603, "internal error"))
+        .when(|view| {
+            let list = view.text("callData").strip_prefix("0x34fcd5be").unwrap_or_default();
+            let count = list.get(64..128).unwrap_or_default();
+            view.is_data() && count.trim_start_matches('0') == "1"
+        }),
     refused(DATA_SERVED, "vanity-sender-refused", "refuses data for a sender that begins 0x0000")
         .when(|view| view.is_data() && view.text("sender").starts_with("0x0000") && !view.is_denied()),
     refused("stub-request.zero-limits", "zero-limits-refused", "refuses gas limits of zero in stub requests")

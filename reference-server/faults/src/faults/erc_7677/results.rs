@@ -60,6 +60,10 @@ pub(crate) const FAULTS: &[Fault] = &[
         .on_result(|_, result| change(result, POST_OP, |_| json!(40_000))),
     unreadable(GAS_LIMIT, "gas-limit-without-digits", "paymasterVerificationGasLimit is 0x")
         .on_result(|_, result| change(result, "paymasterVerificationGasLimit", |_| json!("0x"))),
+    // A data request with such a limit of a stub would be refused.
+    unreadable("result.gas-limit-size", "gas-limit-without-bound", "paymasterPostOpGasLimit is 2^256 - 1")
+        .on_result(|_, result| change(result, POST_OP, |_| json!(format!("{:#x}", U256::MAX))))
+        .when(|view| view.is_data() && view.is_later()),
     unreadable(GAS_LIMIT, "gas-limit-fraction", "writes half a gas for callData with an odd number of bytes")
         .on_result(|_, result| change(result, "paymasterVerificationGasLimit", |_| json!("0x186a0.8")))
         .when(|view| view.is_stub() && view.is_later() && view.byte_count("callData") % 2 == 1),
@@ -214,6 +218,8 @@ pub(crate) const FAULTS: &[Fault] = &[
         "eight bytes of the stub are zero for an EntryPoint in lower case",
     )
     .when(|view| view.is_stub() && is_in_lower_case(view)),
+    fault(ZEROS, "stub-of-first-nonce-zeros", "eight bytes of the stub are zero where the nonce is 0x0")
+        .when(|view| view.is_stub() && view.text("nonce") == "0x0"),
     fault(ZEROS, "stub-of-new-account-zeros", "eight bytes of the stub of a new account are zero")
         .when(|view| view.is_stub() && creates_account(view)),
     in_stubs(ZERO_BYTES, "stub-signature-zero", "the signature of the stub has zeros only")

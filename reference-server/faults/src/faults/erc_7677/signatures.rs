@@ -154,6 +154,12 @@ pub(crate) const FAULTS: &[Fault] = &[
         .also(&[DIFFERS.clause]),
     fault(KEPT, "data-cached-without-limits", "repeats data for an operation with other gas limits")
         .on_result(|view, result| view.repeat(result, without(view, &GAS_LIMITS))),
+    fault(
+        KEPT,
+        "data-cached-without-pre-verification-gas",
+        "repeats data for an operation with another preVerificationGas",
+    )
+    .on_result(|view, result| view.repeat(result, without(view, &["preVerificationGas"]))),
     fault(KEPT, "fee-of-the-stub-signed", "signs the first maxFeePerGas of a sender and nonce")
         .on_request(|view, request| first(view, request, "maxFeePerGas"))
         .when(|view| view.is_paymaster_call() && is_hex(view, "maxFeePerGas")),

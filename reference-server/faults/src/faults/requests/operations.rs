@@ -59,6 +59,16 @@ pub(crate) const FAULTS: &[Fault] = &[
         .refuses(|view| nonce_exceeds(view, 255)),
     fault(NONCE, "nonce-zero-refused", "treats the nonce 0 as missing")
         .refuses(|view| view.amount("nonce").is_some_and(|nonce| nonce.is_zero())),
+    fault(
+        INIT_CODE,
+        "coinbase-accounts-not-quoted",
+        "refuses quotes in token mode for new accounts of Coinbase",
+    )
+    .refuses(|view| {
+        let factory = "0x0ba5ed0c6aa8c49038f819e587e2633c4a9f428a";
+        view.is(kinds::QUOTE_ERC20) && view.text("initCode").to_ascii_lowercase().starts_with(factory)
+    })
+    .also(&["quote.erc20-result"]),
     fault(INIT_CODE, "init-code-refused", "refuses an initCode that is not empty")
         .refuses(|view| view.has_init_code()),
     fault(INIT_CODE, "init-code-refused-in-token-mode", "refuses an initCode in token mode only")
@@ -126,6 +136,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     }),
     fault(NOTATION, "decimal-point-refused", "refuses an expiryDuration of 300.0")
         .refuses(|view| view.mode_object()["expiryDuration"].to_string().ends_with(".0")),
+    fault(NOTATION, "exponent-refused", "refuses an expiryDuration of 300e0")
+        .refuses(|view| view.mode_object()["expiryDuration"].to_string().contains('e')),
     fault(NOTATION, "operation-order-judged", "requires sender before callData in the operation")
         .refuses(|view| position(view.operation(), "callData") < position(view.operation(), "sender")),
     fault(NOTATION, "mode-first", "requires mode to be the first member of the mode object")

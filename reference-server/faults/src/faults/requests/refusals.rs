@@ -4,7 +4,7 @@ use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use super::SERVE_FIRST_TOKEN;
-use crate::faults::{FEE_TOKEN, Fault, PREFERRED, fault};
+use crate::faults::{FEE_TOKEN, Fault, NATIVE_COIN, PREFERRED, fault};
 use crate::injection::{
     Behaviour, GAS_LIMITS, RequestView, has_quotes, is_refusal, refuse, refuse_result, remove, result, set,
     some_result,
@@ -26,6 +26,12 @@ pub(crate) const FAULTS: &[Fault] = &[
     fault(MODE, "sponsor-mode-guessed", "takes a sponsor request with tokenInfo and no mode as token mode")
         .on_request(|_, request| request["params"][1]["mode"] = "ERC20".into())
         .when(|view| is_sponsor_without_mode(view) && view.token_info().get("feeTokenAddress").is_some()),
+    fault(MODE, "null-mode-served", "takes a sponsor request whose mode is null as sponsored mode")
+        .on_request(|_, request| request["params"][1]["mode"] = "SPONSORED".into())
+        .when_at("/params/1/mode", |view| {
+            view.request["method"] == "pm_sponsorUserOperation"
+                && view.mode_object().get("mode").is_some_and(Value::is_null)
+        }),
     fault(ABSENT_BY_TOKEN, "absent-token-served", "uses the first supported token when none is named")
         .when(|view| view.omits_fee_token()),
     fault(ABSENT_BY_TOKEN, "absent-token-gets-0x", "answers with 0x when no token is named")
@@ -124,9 +130,6 @@ pub(crate) const FAULTS: &[Fault] = &[
             view.is(kinds::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token))
         }),
 ];
-
-/// The placeholder of the native coin, with the checksum of EIP-55.
-pub(super) const NATIVE_COIN: &str = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE";
 
 /// Whether the first address contains the second, and more.
 fn is_longer(long: &str, short: &str) -> bool {

@@ -6,8 +6,7 @@
 use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
-use super::refusals::NATIVE_COIN;
-use crate::faults::{Fault, PREFERRED, fault};
+use crate::faults::{Fault, NATIVE_COIN, PREFERRED, fault};
 use crate::injection::{
     Behaviour, RequestView, SwappedPart, has_quotes, list, list_as_unsupported, quotes, remove, retain, set,
 };

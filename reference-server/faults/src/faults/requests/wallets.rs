@@ -76,7 +76,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     )
     .refuses(|view| view.text("callData").ends_with("80218021")),
     fault(SERVED, "init-code-in-mixed-case-refused", "refuses initCode with small and capital letters")
-        .refuses_at("/params/0/initCode", |view| is_in_mixed_case(&view.operation()["initCode"])),
+        .refuses_at("/params/0/initCode", |view| is_in_mixed_case(&view.operation()["initCode"]))
+        .also(&["request.init-code"]),
     fault(SPONSORED, "deployment-of-safe-not-sponsored", "sponsors no deployment of a Safe")
         .when(|view| {
             let code = view.text("initCode").to_ascii_lowercase();

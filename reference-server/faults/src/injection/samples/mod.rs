@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 pub(crate) use self::paymaster_requests::paymaster_bodies;
 use super::Arrival;
+use crate::faults::NATIVE_COIN;
 
 /// The Unix time of all tests, in seconds.
 pub(crate) const NOW: u64 = 1_700_000_000;
@@ -23,7 +24,6 @@ const DAI: &str = "0x27a44456bedb94dbd59d0f0a14fe977c777fc5c3";
 const WBTC: &str = "0x8eb24319393716668d768dcec29356ae9cffe285";
 const USDC_OTHER_LETTERS: &str = "0xDA5289fcAAF71d52a80A254da614a192b693e977";
 const UNSUPPORTED: &str = "0x1111111111111111111111111111111111111111";
-const NATIVE_COIN: &str = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE";
 const ALSO_UNSUPPORTED: &str = "0xABcdefABcdefABcdefABcdefABcdefABcdefABcd";
 const QUOTE: &str = "pm_getFeeQuoteOrData";
 const SPONSOR: &str = "pm_sponsorUserOperation";
@@ -98,6 +98,7 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
         plain.replace(":{", ": {"),
         plain.replace(",\"", ",\n\""),
         plain.replace("\"expiryDuration\":300", "\"expiryDuration\":300.0"),
+        plain.replace("\"expiryDuration\":300", "\"expiryDuration\":300e0"),
         plain.replace("SPONSORED", "\\u0053PONSORED"),
         plain.replace("pm_", "\\u0070m_"),
         format!(" {plain}\n"),

@@ -36,6 +36,7 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
         ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"].map(|member| (member, json!("0x0")));
     let before_the_stub = with(operation_of(v06), &[("paymasterAndData", json!("0x"))]);
     let execute = format!("0xb61d27f6{}", "00".repeat(96));
+    let batch_of_one = format!("0x34fcd5be{:064x}{:064x}", 32, 1);
     let empty = json!({});
     let later = |changes: &[(&str, Value)]| with(operation_of(v07), changes);
     let cases: Vec<(Value, &str, Value)> = ENTRY_POINTS
@@ -50,6 +51,7 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             (later(&paymaster_limits), v07, empty.clone()),
             (with(later(&factory), &zero_limits), v07, empty.clone()),
             (later(&limits), v07, empty.clone()),
+            (later(&limits[1..]), v07, empty.clone()),
             (later(&stub_members), v07, empty.clone()),
             (later(&stub_members), v07, Value::Null),
             (with(later(&stub_members), &authorization), v08, empty.clone()),
@@ -67,6 +69,7 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             (later(&[("callData", json!("0xDEADBEEF"))]), v07, empty.clone()),
             (later(&[("callData", json!("0xb61d27f6ab"))]), v07, empty.clone()),
             (later(&[("callData", json!(execute))]), v07, empty.clone()),
+            (later(&[("callData", json!(batch_of_one))]), v07, empty.clone()),
             (later(&[("sender", PolicyConfig::DENIED_SENDER.into())]), v07, empty.clone()),
             (with(later(&factory), &[("sender", PolicyConfig::DENIED_SENDER.into())]), v07, empty.clone()),
             (
@@ -144,6 +147,7 @@ fn single_requests() -> Vec<Value> {
         with_params(&|params| params.push(json!("fifth"))),
         with_params(&|params| params[0]["nonce"] = json!(7)),
         plain.clone(),
+        json!({ "method": DATA, "params": plain["params"], "jsonrpc": "2.0", "id": 104 }),
         json!({ "jsonrpc": "2.0", "id": 101, "method": "eth_chainId", "params": [] }),
         paymaster_request(&json!(102), DATA, &operation_of(v07), v07, &json!({ "token": UNSUPPORTED })),
     ];
@@ -164,7 +168,7 @@ fn with_nonce(nonce: &str) -> Value {
 }
 
 /// Operations of 0.8 with values that a service may treat as special.
-fn special_operations(authorization: &Value) -> [Value; 16] {
+fn special_operations(authorization: &Value) -> [Value; 17] {
     let zeros = ["chainId", "yParity"].map(|member| (member, json!("0x0")));
     let [_, _, v08, _] = ENTRY_POINTS;
     [
@@ -174,6 +178,7 @@ fn special_operations(authorization: &Value) -> [Value; 16] {
         ("factoryData", json!("0x")),
         ("paymasterVerificationGasLimit", Value::Null),
         ("paymasterVerificationGasLimit", json!("0x30d40")),
+        ("nonce", json!("0x0")),
         ("callData", json!("0x")),
         ("callData", json!(format!("0x{}", "5a".repeat(3_000)))),
         ("callGasLimit", json!("0xea61")),

@@ -242,6 +242,7 @@ fn rarely_sent() -> Vec<Value> {
         request(70, SPONSOR, operation(), paid_in(&lookalike)),
         request(71, SPONSOR, operation(), without(sponsored(), &["mode"])),
         request(72, SPONSOR, operation(), without(paid_in(USDC), &["mode"])),
+        request(73, SPONSOR, operation(), with(sponsored(), &[("mode", Value::Null)])),
         request(73, SPONSOR, operation(), with(sponsored(), &[("expiryDuration", Value::Null)])),
         request(74, QUOTE, operation(), without(sponsored(), &["calculateGasLimits"])),
     ]
@@ -341,6 +342,8 @@ fn of_wallets() -> Vec<Value> {
     ];
     let in_hex = with(operation(), &[("maxFeePerGas", "0x77359400".into())]);
     requests.push(request(93, QUOTE, in_hex, quote_of(Some(USDC), &[])));
+    let of_coinbase = with(operation(), &[("initCode", "0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a".into())]);
+    requests.push(request(93, QUOTE, of_coinbase, quote_of(Some(USDC), &[])));
     let signed = with(operation(), &[("signature", "0x12".into())]);
     requests.push(request(93, SPONSOR, signed, sponsored()));
     for data in [batch, of_safe, modular("01"), modular("0001"), "8dd7712f".to_owned()] {

@@ -16,7 +16,7 @@ pub(crate) const RULES: &[Rule] = &[
         .exercised_above_all_by(const { &[&related::CALLS, &related::CALCULATE_GAS_LIMITS] }, SPONSORED),
     Rule::exchange("sponsor.refused-gets-0x", 5, Advice::Write(&lines::REFUSED), refused_gets_0x)
         .unless(refuses_nothing)
-        .exercised_above_all_by(const { &[&related::REFUSED_CALLS, &related::CLIENT_FORMS] }, &[]),
+        .exercised_above_all_by(const { &[&related::REFUSED_CALLS, &related::CLIENT_FORMS] }, SPONSORED),
     Rule::group("sponsor.decision-inputs", 10, SPONSORABLE, &related::DECISION, decision_inputs)
         .hint("look at caches, counters and other members of the request"),
     Rule::group("sponsor.mode-mandatory-served", 5, SPONSORABLE, &related::BOTH_INFOS, mode_served)
@@ -36,10 +36,11 @@ pub(crate) fn refuses_nothing(knowledge: &dyn Knowledge) -> Option<&'static str>
 }
 
 /// Why rules about sponsored operations do not apply; none when they do.
-fn sponsors_nothing(knowledge: &dyn Knowledge) -> Option<&'static str> {
+pub(crate) fn sponsors_nothing(knowledge: &dyn Knowledge) -> Option<&'static str> {
     let context = Context::of(knowledge);
     let operations = &context.profile.operations;
-    (operations.sponsors() == Sponsors::None && operations.sponsorable.is_empty())
+    let none = operations.sponsors() == Sponsors::None && operations.sponsorable.is_empty();
+    (none || !operations.serves(Mode::Sponsored))
         .then_some("the profile says that the target sponsors no operation")
 }
 

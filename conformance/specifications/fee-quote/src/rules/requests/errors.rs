@@ -106,7 +106,7 @@ fn mode_mandatory(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
         *view.request,
         ParsedRequest::WithoutKind { method, is_absent: true, .. } if method == kinds::SPONSOR
     ) {
-        an_error(view, "an error: mode is mandatory, and the request has none", report);
+        an_error(view, "an error: mode is mandatory, and the request names none", report);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The plain sense of answers: lawful in form, and senseless in content. These rules warn. The last rule, of which a chain decides, fails a run.
 
 use crate::call::{CallParts, quotes};
+use crate::rules::requests::decision::sponsors_nothing;
 use crate::rules::{SPONSORABLE, TOKENS};
 use crate::target::{Context, quoted};
 use crate::{lines, relations as related};
@@ -63,7 +64,7 @@ pub(crate) const RULES: &[Rule] = &[
         .hint("sign each operation: is a signature kept by sender and nonce?"),
     Rule::group("plausibility.sponsored-data", 1, SPONSORABLE, &related::INIT_CODE, sponsored_data)
         .hint("the sponsorship paymaster pays, also for accounts that do not exist yet")
-        .unless(lines::no_token),
+        .unless(|knowledge| lines::no_token(knowledge).or_else(|| sponsors_nothing(knowledge))),
     Rule::group(
         "plausibility.token-data-of-token-at-once",
         1,
