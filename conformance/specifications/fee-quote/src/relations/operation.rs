@@ -104,15 +104,17 @@ pub static INIT_CODE: Relation = Relation::new(
     "init-code",
     "the same call with an initCode that is not empty: of some lengths, of each published account",
 )
-.of(Bases::EveryKind, Rounds::for_each(ACCOUNTS), |input, ids| {
-    let bytes = *item_of_round(input, &[20_usize, 88, 21, 300, 1_000, 64]);
+.of(Bases::EveryKind, Rounds::scaled(5), |input, ids| {
+    let bytes = *item_of_round(input, &[20_usize, 88, 21, 300, 1_000]);
     let mut members =
         changed(input, ids, "initCode", &hex(bytes, input.round), format!("initCode of {bytes} bytes"));
-    let account = item_of_round(input, ACCOUNTS);
+    let accounts: Vec<_> = ACCOUNTS.chunks(ACCOUNTS.len().div_ceil(5)).collect();
     let mut draw = |bound| u64::from(input.round) % bound;
-    let code = account.init_code(&mut draw).spelled(&mut draw);
-    let of_account = changed(input, ids, "initCode", &code, format!("initCode of {}", account.name));
-    members.extend(of_account.into_iter().skip(members.len().min(1)));
+    for account in *item_of_round(input, &accounts) {
+        let code = account.init_code(&mut draw).spelled(&mut draw);
+        let of_account = changed(input, ids, "initCode", &code, format!("initCode of {}", account.name));
+        members.extend(of_account.into_iter().skip(members.len().min(1)));
+    }
     members
 });
 

@@ -128,7 +128,7 @@ fn a_target_that_sponsors_all_or_nothing_has_no_rules_about_the_opposite() {
     let with_sponsors = |sponsors| Operations { sponsors: Some(sponsors), ..Operations::default() };
     assert_left_out(with_sponsors(Sponsors::Any), &REFUSALS);
     assert_left_out(with_sponsors(Sponsors::Listed), &[]);
-    assert_left_out(with_sponsors(Sponsors::None), &[SPONSORED]);
+    assert_left_out(with_sponsors(Sponsors::None), &[SPONSORED, "plausibility.sponsored-data"]);
     // Listed operations and senders take precedence over `sponsors`.
     assert_left_out(Operations { refused: operations(), ..with_sponsors(Sponsors::Any) }, &[]);
     assert_left_out(

@@ -20,7 +20,8 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     Rule::exchange("error.token-unsupported", 5, NO_UNSUPPORTED, token_unsupported)
         .exercised_by(FEE_TOKENS, &[kinds::SPONSOR_ERC20]),
-    Rule::exchange("request.mode-mandatory", 3, NO_ERRORS, mode_mandatory),
+    Rule::exchange("request.mode-mandatory", 3, NO_ERRORS, mode_mandatory)
+        .exercised_above_all_by(const { &[&related::WITHOUT_MODE] }, &[]),
     Rule::exchange("error.refusal-is-none", 5, Advice::Write(&lines::REFUSED), refusal_is_none)
         .hint("answer with a result whose paymasterAndData is 0x")
         .unless(refuses_nothing)
