@@ -124,7 +124,7 @@ impl Lines {
         let style = if card.is_folded { Style::Odd } else { Style::Bad };
         let is_short = card.is_folded && !self.is_whole;
         let longest = if is_short { 2 * self.width - label.len() - 24 } else { usize::MAX };
-        let title = shortened(&card.title.to_string(), longest);
+        let title = without_middle(card.title.to_string(), longest);
         self.hanging("", 2, Text::of(style, label).with(Style::Plain, format!("  {title}")));
     }
 
@@ -236,24 +236,6 @@ fn row(name: &str) -> String {
     format!("  {name:<11}")
 }
 
-/// A headline; of a long one, what was sent, what was expected and what came are each shortened: the shorter ones leave room to the others.
-fn shortened(text: &str, longest: usize) -> String {
-    let ends = [": expected ", ", got "].into_iter().filter_map(|begin| text.find(begin));
-    let mut ends: Vec<usize> = ends.chain([0, text.len()]).collect();
-    ends.sort_unstable();
-    let parts: Vec<&str> = ends.windows(2).map(|ends| &text[ends[0]..ends[1]]).collect();
-    let length = |place: &usize| parts[*place].chars().count();
-    let mut places: Vec<usize> = (0..parts.len()).collect();
-    places.sort_by_key(length);
-    let mut rooms = vec![0; parts.len()];
-    let mut left = longest;
-    for (done, place) in places.iter().enumerate() {
-        rooms[*place] = length(place).min(left / (parts.len() - done));
-        left -= rooms[*place];
-    }
-    parts.into_iter().zip(rooms).map(|(part, room)| without_middle(part.to_owned(), room)).collect()
-}
-
 /// A text; a long one without its middle, up to the end of a word or of a JSON value and from the beginning of a word, where that leaves more
 /// than half of each end.
 fn without_middle(text: String, longest: usize) -> String {
@@ -293,13 +275,6 @@ mod tests {
         let text = "expected a result as for the baseline, got an error with a code";
         assert_eq!(without_middle(text.to_owned(), 50), "expected a result as … an error with a code");
         assert_eq!(without_middle(text.to_owned(), 63), text);
-        let whole =
-            format!("requests with callData {}: expected -32602 at /error/code, got -32603", "5a".repeat(40));
-        let cut = shortened(&whole, 80);
-        assert!(
-            cut.contains("5a: expected -32602 at /error/code, got -32603") && cut.chars().count() <= 80,
-            "{cut}"
-        );
         let value = "5a".repeat(40);
         let cut = without_middle(value.clone(), 50);
         assert!(cut.starts_with(&value[..20]) && cut.ends_with(&value[60..]), "no word ends in it: {cut}");
