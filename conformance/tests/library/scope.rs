@@ -137,7 +137,7 @@ async fn a_rule_is_exercised_by_what_it_needs() {
         ("request.nonce-uint256", 100),
         ("json-rpc.parse-error", 60),
         ("fee-quote.decimal", 600),
-        ("answer.id", 1_200),
+        ("answer.id", 1_250),
         ("answer.object", 750),
     ] {
         let rule = SPECIFICATION.find_rule(id).expect("it is a rule");
