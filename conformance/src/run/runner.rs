@@ -8,11 +8,12 @@ use tokio::{sync::mpsc::UnboundedReceiver, task::JoinSet, time::Instant};
 use crate::events::Event;
 use crate::run::confirming::confirm;
 use crate::run::planning::{Forecast, GroupQueue, of_plan};
-use crate::run::sending::{Notice, Sender, Sponsorships, limits_of};
-use crate::run::worker::{OVER_ONE_CONNECTION, Progress, Sessions, Work, cut_in_words};
+use crate::run::sending::{LastRequest, Notice, Sender, Sponsorships, limits_of};
+use crate::run::worker::{OVER_ONE_CONNECTION, Progress, Sessions, Work, last_in_words};
 use crate::run::{Reporter, Suite};
 use paymaster_client::pace::Pace;
 use paymaster_client::stop::{Reason, Stop};
+use paymaster_engine::cases::{Group, Member, Role};
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_engine::session::{Access, Ending, RefusedClients, Rounds, Sent, Session};
 use paymaster_engine::spending::SpendingLimits;
@@ -90,12 +91,9 @@ pub async fn check(
     } else {
         session.tally.access.merge(access);
     }
-    let (in_flight, cut) = sender.target.lock().cut_at_end(sender.jobs);
-    for group in &cut {
-        let failure = Failure::Broken(ENDED.to_owned());
-        session.judge(group, &[Exchange::new(group.members[0].body.clone(), Err(failure), Duration::ZERO)]);
-    }
-    let last = cut_in_words(in_flight, &cut).or(last);
+    let (in_flight, last_requests) = sender.target.lock().last_at_end(sender.jobs);
+    judge_last(&last_requests, &mut session);
+    let last = last_in_words(in_flight, &last_requests).or(last);
     if limits.is_some() && sender.target.lock().liveness.has_answered() {
         coverage.push(sender.sponsorships.lock().account());
     }
@@ -294,6 +292,22 @@ fn answered_in_time<'a>(exchanges: impl Iterator<Item = &'a Exchange>, limit: Du
     let fastest = exchanges.filter(|exchange| exchange.outcome.is_ok()).map(|exchange| exchange.took).min();
     let jobs = (limit / 2).as_micros() / fastest.unwrap_or_default().as_micros().max(1);
     usize::try_from(jobs).unwrap_or(usize::MAX).max(FEWEST_JOBS)
+}
+
+/// Judges the requests that got no answer because the target ended, each behind the answered ones that may have ended it.
+fn judge_last(last: &[LastRequest], session: &mut Session) {
+    let member_of = |request: &LastRequest| Member { role: Role::Call, ..request.group.members[0].clone() };
+    let before: Vec<(Member, Exchange)> =
+        last.iter().filter_map(|request| Some((member_of(request), request.answer.clone()?))).collect();
+    for request in last.iter().filter(|request| request.answer.is_none()) {
+        let member = &request.group.members[0];
+        let ended =
+            Exchange::new(member.body.clone(), Err(Failure::Broken(ENDED.to_owned())), Duration::ZERO);
+        let ended = Exchange { sent_as: member.sent_as.clone(), ..ended };
+        let (members, exchanges): (Vec<_>, Vec<_>) =
+            before.iter().cloned().chain([(member.clone(), ended)]).unzip();
+        session.judge(&Group { members, ..request.group.clone() }, &exchanges);
+    }
 }
 
 /// Judges what discovery sent, and sends and judges every group of the plan. Returns why it was not completed, how many requests were sent as part of groups, and which ones

@@ -14,7 +14,7 @@ use paymaster_exchange::{Exchange, Failure};
 use tokio::time::Instant;
 
 use crate::run::planning::{GroupQueue, drawn_calls};
-use crate::run::sending::{DeliveryError, Doubt, Patience, Sender, Vanished, is_answered};
+use crate::run::sending::{DeliveryError, Doubt, LastRequest, Patience, Sender, Vanished, is_answered};
 
 /// How often a worker that is not needed looks whether it is.
 const WAITING: Duration = Duration::from_millis(50);
@@ -157,13 +157,19 @@ impl LastRequests {
 }
 
 /// How many requests were in flight when the target ended, and what those were that may have ended it, in a line; none where there was none.
-pub(crate) fn cut_in_words(in_flight: usize, cut: &[Group]) -> Option<String> {
+pub(crate) fn last_in_words(in_flight: usize, last: &[LastRequest]) -> Option<String> {
     const MOST: usize = 3;
-    let kinds: BTreeSet<String> = cut.iter().map(|group| described(group, 0)).collect();
+    let (answered, cut): (Vec<_>, Vec<_>) = last.iter().partition(|request| request.answer.is_some());
+    let of = match (answered.is_empty(), cut.len() < in_flight) {
+        (false, _) => "; answered right before, with a value that none before had: ",
+        (true, true) => "; with a value that none before had: ",
+        (true, false) => ": ",
+    };
+    let named = if answered.is_empty() { cut } else { answered };
+    let kinds: BTreeSet<String> = named.iter().map(|request| described(&request.group, 0)).collect();
     let more = kinds.len().saturating_sub(MOST);
     let mut named: Vec<String> = kinds.into_iter().take(MOST).collect();
     named.extend((more > 0).then(|| format!("{more} more")));
-    let of = if cut.len() < in_flight { "; with a value that none before had: " } else { ": " };
     let requests = count(in_flight as u128, "request");
     (in_flight > 0).then(|| format!("{requests} in flight then got no answer{of}{}", named.join(", ")))
 }

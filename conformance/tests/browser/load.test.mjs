@@ -95,7 +95,9 @@ describe("readable and in shape", { concurrency: 2 }, () => {
           const asItIs = isFirst ? await page.evaluate(() => window.axe.run()) : { violations: [] };
           await page.evaluate(() => { for (const fold of document.querySelectorAll("details")) fold.open = true; });
           assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) <= 0, "with all open, the page is too wide");
-          const opened = await page.evaluate(() => window.axe.run());
+          // What axe finds depends on the colours, or on the width.
+          const withAxe = width === 1280 || colorScheme === "light" && width === 420;
+          const opened = withAxe ? await page.evaluate(() => window.axe.run()) : { violations: [] };
           const told = [...asItIs.violations, ...opened.violations].map(({ id, impact, help, nodes }) => `${impact}, ${id}: ${help}: ${nodes.slice(0, 3).map(({ html }) => html).join(" ")}`);
           assert.deepEqual(told, []);
           assert.deepEqual(faults, []);

@@ -1,16 +1,15 @@
 //! The kill matrix in small: one fault of every clause must be caught by a rule of that clause and by no unrelated one, and a
 //! lawful variant may break only the rules that it is known to be warned of. `paymaster-conformance selftest` runs every fault.
 
-use paymaster_conformance::selftest::{self, ProfileParts};
+use paymaster_conformance::selftest;
+use paymaster_engine::cases::case::SHORT_TO;
 
 use crate::*;
 
-/// Fewer than a default run sends, so that the tests stay short; faults that show now and then are left to the selftest.
-const CASES: u32 = 40;
 const SEED: u64 = 7;
 
-fn holds(deviations: &[Deviation], profile_parts: ProfileParts, cases: u32) {
-    let trials = Trials { seeds: &[SEED], profile_parts, ..trials(deviations, Cases::Fixed(cases)) };
+fn holds(deviations: &[Deviation], cases: Cases) {
+    let trials = Trials { seeds: &[SEED], ..trials(deviations, cases) };
     let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");
     let problems: Vec<String> = matrix
         .problems()
@@ -35,7 +34,7 @@ fn a_fault_of_every_clause_is_caught_by_its_rule_and_by_no_unrelated_one() {
         })
         .collect();
     assert!(first_of_each.len() > 70, "only {} clauses have a fault", first_of_each.len());
-    holds(&first_of_each, ProfilePart::whole, CASES);
+    holds(&first_of_each, Cases::ShortFirst);
 }
 
 /// Faults of clauses with several forms: each form is sent, and each kind of operation is compared.
@@ -48,7 +47,7 @@ fn every_form_of_these_clauses_is_exercised() {
     let mut deviations = every_deviation();
     deviations.retain(|deviation| deviation.fault().is_some() && names.contains(deviation.name()));
     assert_eq!(deviations.iter().map(Deviation::name).collect::<BTreeSet<_>>(), names);
-    holds(&deviations, ProfilePart::whole, CASES);
+    holds(&deviations, Cases::ShortFirst);
 }
 
 /// Each of these faults shows in the headers of one client or two: without their rows in the table of clients, no rule catches it.
@@ -64,7 +63,7 @@ fn a_fault_that_the_headers_of_a_client_show_is_caught() {
         is_of_default && deviation.fault().is_some() && names.contains(deviation.name())
     });
     assert_eq!(deviations.iter().map(Deviation::name).collect::<BTreeSet<_>>(), names);
-    holds(&deviations, ProfilePart::whole, CASES);
+    holds(&deviations, Cases::ShortFirst);
 }
 
 /// Every variant of a specification, and those of HTTP and JSON-RPC with the default one alone. `selftest --sparse-profiles`, which CI runs
@@ -78,7 +77,7 @@ fn variants() -> Vec<Deviation> {
 
 #[test]
 fn a_lawful_variant_breaks_only_what_it_is_known_to_be_warned_of() {
-    holds(&variants(), ProfilePart::whole, CASES);
+    holds(&variants(), Cases::Fixed(SHORT_TO));
 }
 
 /// With three of nine profiles for each variant, the next variant has other ones, and each profile is one of a third of them.

@@ -33,9 +33,16 @@ impl Reporter for Tape {
     }
 }
 
+/// A server that signs nothing: no rule over one exchange judges a signature, and signing takes a quarter of the time.
+fn config() -> Config {
+    let mut config = Config::default();
+    config.signing.enabled = false;
+    config
+}
+
 /// What a run against a server left on tape, and the rules over single exchanges that it broke.
 async fn record(service: impl Respond) -> (Vec<Exchange>, BTreeSet<&'static str>, Profile) {
-    let server = Embedded::serve(&Config::default(), service).await.expect("a free port");
+    let server = Embedded::serve(&config(), service).await.expect("a free port");
     let limits = Limits { timeout: Duration::from_secs(5), ..Limits::default() };
     let args = RunArgs {
         common: CommonArgs { seed: Some(3), ..CommonArgs::default() },
@@ -153,7 +160,7 @@ async fn lawful_targets_break_no_stated_rule_whatever_is_known_of_them() {
     let mut wrong = Vec::new();
     for name in LAWFUL {
         let variant = find_variant(name).unwrap();
-        let service = Service::new(&Config::default()).unwrap();
+        let service = Service::new(&config()).unwrap();
         let service = InjectedService::from(service).with_variants([variant]);
         let (exchanges, _, profile) = record(service).await;
         assert!(exchanges.len() > 100, "{name}");
@@ -178,7 +185,7 @@ const FAULTS: [&str; 3] = ["id-number-as-string", "sponsored-call-string", "trun
 async fn what_one_exchange_shows_is_found_in_the_recording() {
     for name in FAULTS {
         let fault = find_fault(name).unwrap();
-        let service = Service::new(&Config::default()).unwrap();
+        let service = Service::new(&config()).unwrap();
         let service = InjectedService::from(service).with_faults([fault]);
         let (exchanges, live, profile) = record(service).await;
         let (broken, _) = judge(&exchanges, &profile, true);

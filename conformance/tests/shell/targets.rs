@@ -344,21 +344,30 @@ fn a_request_that_is_never_answered_is_a_defect_and_the_others_are_judged() {
     assert!(out.contains("reproduced 3/3") && !out.contains("stopped answering"), "{out}");
 }
 
-#[test]
-fn a_target_that_a_request_ends_names_the_request() {
-    let folder = tempdir().unwrap();
+/// A server that does this with a request with a token in its context, and with every request from then on; the first of them is told of.
+fn ends_at_a_token<E: Clone + Send + Sync + 'static>(extension: E) -> (Server, mpsc::Receiver<()>) {
+    let (end, ended) = mpsc::channel();
     let is_over = AtomicBool::default();
-    // From then on, it answers nothing.
     let server = Server::hooked(move |_, body, mut response| {
         let request: Value = serde_json::from_slice(body).unwrap_or_default();
         let ends = request["params"][3]["token"].is_string();
         if is_over.fetch_or(ends, Ordering::Relaxed) || ends {
-            response.extensions_mut().insert(Closed);
+            response.extensions_mut().insert(extension.clone());
+            // Nobody may wait for it.
+            let _ = end.send(());
         }
         response
     });
-    let profile = "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n";
-    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    (server, ended)
+}
+
+const OF_A_LATER_ENTRY_POINT: &str = "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n";
+
+#[test]
+fn a_target_that_a_request_ends_names_the_request() {
+    let folder = tempdir().unwrap();
+    let (server, _) = ends_at_a_token(Closed);
+    fs::write(folder.path().join("paymaster.toml"), OF_A_LATER_ENTRY_POINT).unwrap();
     let (_, out, _) = run(&folder, &[&server.url(), "--spec", "erc-7677", "--cases", "12", "--jobs", "1"]);
     let last = "and the first without an answer of stub-and-data (the stub request)";
     assert!(flat(&out).contains(last), "{out}");
@@ -367,20 +376,9 @@ fn a_target_that_a_request_ends_names_the_request() {
 #[test]
 fn a_target_that_ends_at_a_request_is_a_defect_that_shows_it() {
     let folder = tempdir().unwrap();
-    let (end, ended) = mpsc::channel();
-    let is_over = AtomicBool::default();
-    // From then on, nothing is answered until it is gone.
-    let server = Server::hooked(move |_, body, mut response| {
-        let request: Value = serde_json::from_slice(body).unwrap_or_default();
-        let ends = request["params"][3]["token"].is_string();
-        if is_over.fetch_or(ends, Ordering::Relaxed) || ends {
-            response.extensions_mut().insert(Unanswered);
-            let _ = end.send(());
-        }
-        response
-    });
-    let profile = "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n";
-    fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    // Nothing is answered until it is gone.
+    let (server, ended) = ends_at_a_token(Unanswered);
+    fs::write(folder.path().join("paymaster.toml"), OF_A_LATER_ENTRY_POINT).unwrap();
     let url = server.url();
     let running =
         thread::spawn(move || run(&folder, &[&url, "--spec", "erc-7677", "--jobs", "4", "--timeout", "4m"]));

@@ -42,7 +42,7 @@ const STRINGS: &[&str] = &[
     "true",
     "[1]",
     "{\"id\":1}",
-    " padded ",
+    " padded,  and inside ",
     "two\r\nlines",
     "Id",
     "iD",
@@ -96,8 +96,10 @@ pub static STRING_IDS: Relation = Relation::new(
 /// The baseline comes last: a service that takes an operation once refuses it then, which shows nothing of the id.
 fn with_ids(input: &BuildInput<'_>, baseline: &Value, id: Value) -> Vec<Member> {
     let label = if id.to_string().len() > 60 { "a long string id".to_owned() } else { format!("id {id}") };
+    // PHP writes slashes so.
+    let variant = with(input.base, "", "id", id).to_string().replace('/', "\\/");
     vec![
-        with_own_id(Role::Variant, label, &with(input.base, "", "id", id)),
+        Member::plain(Role::Variant, label, variant),
         with_own_id(Role::Baseline, format!("id {baseline}"), &with(input.base, "", "id", baseline.clone())),
     ]
 }
@@ -237,7 +239,7 @@ pub static MALFORMED_BODIES: Relation = Relation::new(
         write(&with(input.base, "", "id", ids.next_id()), input.context.specification()),
     )]
 })
-.first(25);
+.first(24);
 
 /// Batches.
 pub static BATCHES: Relation = Relation::new(
@@ -272,7 +274,6 @@ const BODIES: &[(&str, MalformedBody)] = &[
     }),
     ("no jsonrpc", |base, _| without(base, "", "jsonrpc").to_string()),
     ("a notification", |base, _| without(base, "", "id").to_string()),
-    ("the method in other letter case", |base, _| changed(base, "method", method(base).to_uppercase())),
     ("an empty body", |_, _| String::new()),
     ("a string", |_, specification| {
         let method = specification.methods().last().copied().unwrap_or_default();

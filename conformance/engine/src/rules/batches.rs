@@ -107,9 +107,11 @@ fn broken_in_batch_only(
         Some(Exchange { received: alone.received, ..Exchange::new(request, Ok(response), alone.took) })
     };
     let (in_batch, by_itself) = (single(call, actual)?, single(&alone.request, alone.answer.object()?)?);
-    let broken_by = |rule: &Rule, exchange: &Exchange| {
+    let view = |exchange| View::new(alone.role, alone.label, exchange, knowledge);
+    let (in_batch, by_itself) = (view(&in_batch), view(&by_itself));
+    let broken_by = |rule: &Rule, view: &View<'_>| {
         let mut report = Report::default();
-        rule.judge_one(&View::new(alone.role, alone.label, exchange, knowledge), knowledge, &mut report);
+        rule.judge_one(view, knowledge, &mut report);
         report.violations.into_iter().next()
     };
     // Prices and times may change between two answers.

@@ -385,8 +385,9 @@ pub(crate) static PAIR: Relation = Relation::new(
 pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
     "eight-stubs-and-data",
     "stub and data of eight operations; of eight others, whose stubs have gas limits of 0; \
-     of eight new accounts; of eight whose stubs have fees of 0 too; of eight with the \
-     EntryPoint in lower case; of eight with the nonce 0",
+     of eight new accounts; of eight whose stubs have fees of 0 too; of eight as viem sends \
+     them, with a signature and no context, and with the EntryPoint in lower case; of eight \
+     with the nonce 0",
 )
 .of(Bases::These(STUBS), Rounds::Fixed(6), |input, ids| {
     let mut members = Vec::new();
@@ -396,6 +397,7 @@ pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
         }
         if input.round == 4 {
             operation = with_entry_point_in_lower_case(input, &operation);
+            operation = with_null_context(input, &signed(input, &operation));
         }
         if input.round == 5 {
             operation = with(&operation, OPERATION, "nonce", "0x0");

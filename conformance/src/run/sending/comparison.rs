@@ -2,11 +2,10 @@
 //! depend on what the request means. Where every request with one value gets it, and its neighbours without that value do not, it is the
 //! service's answer, and judged.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use std::sync::Arc;
 
-use paymaster_engine::cases::Group;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_engine::message::{Answer, ParsedRequest};
 use paymaster_engine::rules::is_of_gateway;
@@ -15,7 +14,7 @@ use paymaster_engine::specification::DecidingValues;
 use paymaster_exchange::{Body, Exchange, RefusedValue};
 use paymaster_schemas::Kind;
 
-use crate::run::sending::{Excuse, OwnWords};
+use crate::run::sending::{Excuse, LastRequest, OwnWords};
 
 /// From fewer different requests with a value, nothing is concluded.
 const FEWEST: usize = 3;
@@ -34,9 +33,11 @@ pub(crate) struct Comparison {
     places: HashMap<u64, Vec<usize>>,
     /// How many of `seen` are in `places`.
     entered: usize,
-    /// Every value at its member, and how many values each member had.
-    known: HashSet<u64>,
+    /// How often each value was at its member, and how many values each member had.
+    known: HashMap<u64, u32>,
     new_values: BTreeMap<&'static str, usize>,
+    /// Whether the exchange that was noted last had a value that none before had.
+    pub(super) is_new: bool,
     /// For each value and sign that is the service's answer, the value.
     answers: BTreeMap<(Key, String), Arc<RefusedValue>>,
     /// What is known of the target's own words for limits.
@@ -121,23 +122,26 @@ impl Comparison {
         keys.find_map(|key| self.answers.get(&(key, sign.clone())).cloned())
     }
 
-    /// The requests of these groups with a value that no request before had, at the member whose values are new most seldom; all of them where
-    /// none has one.
-    pub(super) fn with_new_value(&self, mut groups: Vec<Group>) -> Vec<Group> {
-        let rarest = |group: &Group| {
-            let values = self.read(&group.members.first()?.body, Read::Any)?.1.into_iter();
-            let new =
-                values.filter(|(name, value)| !self.known.contains(&at_its_member_and_any(name, value)[0]));
-            new.map(|(name, _)| self.new_values.get(name).copied().unwrap_or_default()).min()
+    /// Those of these requests that had a value which none before had, at the member whose values are new most seldom.
+    pub(super) fn with_new_value(&self, requests: &[LastRequest]) -> Vec<LastRequest> {
+        let times = |name: &str| self.new_values.get(name).copied().unwrap_or_default();
+        let rarest = |request: &LastRequest| {
+            let values = self.read(&request.group.members.first()?.body, Read::Any)?.1.into_iter();
+            let is_new = |name: &str, value: &str| {
+                let is_known = self.known.get(&at_its_member_and_any(name, value)[0]);
+                // What was answered is known by itself.
+                is_known.copied().unwrap_or_default() == u32::from(request.answer.is_some())
+            };
+            let new = values.filter(|(name, value)| is_new(name, value));
+            new.map(|(name, _)| times(name) + usize::from(request.answer.is_none())).min()
         };
-        if let Some(least) = groups.iter().filter_map(rarest).min() {
-            groups.retain(|group| rarest(group) == Some(least));
-        }
-        groups
+        let least = requests.iter().filter_map(rarest).min();
+        requests.iter().filter(|request| least.is_some() && rarest(request) == least).cloned().collect()
     }
 
     /// Notes an exchange. `waited` says whether it is a repetition after the pause that the target asked for.
     pub(super) fn note(&mut self, exchange: &Exchange, waited: bool) {
+        self.is_new = false;
         if self.knowledge.is_none() || exchange.outcome.is_err() {
             return;
         }
@@ -152,7 +156,10 @@ impl Comparison {
         };
         if let Some((kind, values)) = self.read_as(&exchange.request, which, hashed) {
             for (name, [at_member, _]) in &values {
-                *self.new_values.entry(name).or_default() += usize::from(self.known.insert(*at_member));
+                let known = self.known.entry(*at_member).or_default();
+                *known = known.saturating_add(1);
+                *self.new_values.entry(name).or_default() += usize::from(*known == 1);
+                self.is_new |= *known == 1;
             }
             let mut values: Vec<u64> = values.into_iter().flat_map(|(_, hashes)| hashes).collect();
             values.sort_unstable();
@@ -344,8 +351,8 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     use bytes::Bytes;
-    use paymaster_engine::cases::plan::Plan;
-    use paymaster_exchange::Response;
+    use paymaster_engine::cases::{Group, Member, Role, plan::Plan};
+    use paymaster_exchange::{Failure, Response};
     use paymaster_fee_quote::{SPECIFICATION, target::context::Context};
     use serde_json::{Value, json};
 
@@ -454,6 +461,34 @@ mod tests {
             let values = run.send_all(|request, _| if is_token_mode(request) { answer } else { SERVED });
             assert!(values.contains("mode ERC20"), "{values:?}");
         }
+    }
+
+    #[test]
+    fn of_requests_without_an_answer_those_with_a_new_value_are_kept() {
+        let mut run = Run::new();
+        run.send_all(|_, _| SERVED);
+        let any = Plan::new(&Context::default(), 1, 1).next().expect("a plan has groups");
+        let group = |sender: Option<&str>| {
+            let mut request = run.requests[1].clone();
+            if let Some(sender) = sender {
+                request["params"][0]["sender"] = json!(sender);
+            }
+            let members = vec![Member::plain(Role::Call, "", request.to_string())];
+            Group { members, ..any.clone() }
+        };
+        let last = |sender| LastRequest { group: group(sender), answer: None, stamp: 0 };
+        let [known, new] = [last(None), last(Some("0x00000000000000000000000000000000000000aa"))];
+        let kept = |requests: &[LastRequest]| -> Vec<Body> {
+            let kept = run.target.comparison.with_new_value(requests);
+            kept.into_iter().map(|request| request.group.members[0].body.clone()).collect()
+        };
+        assert_eq!(kept(&[known.clone(), new.clone()]), [new.group.members[0].body.clone()]);
+        assert_eq!(kept(&[known]).len(), 0, "it has none");
+        // What was answered is known by itself.
+        run.send(&serde_json::from_slice(&new.group.members[0].body).unwrap(), &mut |_, _| SERVED);
+        let nothing = Exchange::new("{}", Err(Failure::Broken(String::new())), Duration::ZERO);
+        let answered = LastRequest { answer: Some(nothing), ..new.clone() };
+        assert_eq!(run.target.comparison.with_new_value(&[new, answered]).len(), 1);
     }
 
     /// A nonce is for one operation: a target that refuses some has no answer to a value that requests share.

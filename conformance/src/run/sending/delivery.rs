@@ -26,12 +26,12 @@ use std::{fmt, mem};
 
 use paymaster_client::stop::Reason;
 use paymaster_client::throttling::{Retries, ThrottleDecision};
-use paymaster_engine::{cases::Group, rules::count, spending::SpendingLimits};
+use paymaster_engine::{rules::count, spending::SpendingLimits};
 use paymaster_exchange::{Body, Exchange, Failure, KEPT, Response};
 
 use crate::run::sending::{
-    Comparison, Excuse, Limit, Liveness, NextStep, Notice, Served, errors, is_answered, is_of_the_request,
-    served, words_of,
+    Comparison, Excuse, LastRequest, Limit, Liveness, NextStep, Notice, Served, errors, is_answered,
+    is_of_the_request, served, words_of,
 };
 
 /// How many times connecting is tried for one request.
@@ -39,6 +39,10 @@ const CONNECT_TRIES: u32 = 3;
 
 /// The pause before the next try to connect.
 const CONNECT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How many times a group whose connection is closed is sent alone after a longer pause, until that first counts as seen alone: a target under
+/// load takes a while to notice which connections were closed. 1.5 s in all, with the first pause.
+const PAUSES_ALONE: u32 = 4;
 
 /// How often a group is sent alone before copies of it are sent at the same time.
 const TIMES_ALONE: usize = 5;
@@ -178,10 +182,18 @@ impl TargetState {
     }
 
     /// How many requests were in flight when the target ended, whose connections it closed without an answer before it refused every one; and
-    /// those of them with a new value, or all. None where it may still be there.
-    pub(crate) fn cut_at_end(&self, width: usize) -> (usize, Vec<Group>) {
-        let cut = if self.has_ended { self.liveness.never_answered(width) } else { Vec::new() };
-        (cut.len(), self.comparison.with_new_value(cut))
+    /// what may have ended it: those of them, and of what it answered right before, with a new value, or all. One at least got no answer. None
+    /// where it may still be there.
+    pub(crate) fn last_at_end(&self, width: usize) -> (usize, Vec<LastRequest>) {
+        let last = if self.has_ended { self.liveness.last_requests(width) } else { Vec::new() };
+        let cut: Vec<_> = last.iter().filter(|request| request.answer.is_none()).cloned().collect();
+        let (in_flight, mut shown) = (cut.len(), self.comparison.with_new_value(&last));
+        if shown.is_empty() {
+            shown = cut;
+        } else if shown.iter().all(|request| request.answer.is_some()) {
+            shown.extend(cut.into_iter().next());
+        }
+        (in_flight, shown)
     }
 
     /// How often the target seemed to be away, in words; none where it never was.
@@ -313,7 +325,7 @@ impl Attempts {
         probe: Option<&Exchange>,
         now: SystemTime,
     ) -> Next {
-        target.closed += u64::from(probe.is_none() && matches!(exchange.outcome, Err(Failure::Broken(_))));
+        target.closed += u64::from(probe.is_none() && is_closed(exchange));
         let excuse = target.excuse(exchange);
         let is_checked = self.sending == Sending::Among { watched: true } && excuse.may_be_load;
         // Sending it alone shows whether the target still answers, and sending copies of it shows nothing about that.
@@ -331,7 +343,7 @@ impl Attempts {
                     return next;
                 }
                 let last = probe.unwrap_or(exchange);
-                target.has_ended = matches!(last.outcome, Err(Failure::Connect(_)));
+                target.has_ended |= matches!(last.outcome, Err(Failure::Connect(_)));
                 target.end("the target stopped answering", last);
             }
             NextStep::Probe(known_good) if !is_excused && probe.is_none() => {
@@ -379,7 +391,7 @@ impl Attempts {
 
     /// The probe once more after a pause, where its connection was closed: a restart may close connections for a while.
     fn probe_again(&mut self, target: &TargetState, probe: Option<&Exchange>) -> Option<Next> {
-        let is_closed = probe.is_some_and(|probe| matches!(probe.outcome, Err(Failure::Broken(_))));
+        let is_closed = probe.is_some_and(is_closed);
         let body = target.liveness.answered(Served::No);
         let body = body.filter(|_| is_closed && self.closed_probes < PAUSES_AT_START)?;
         self.closed_probes += 1;
@@ -463,6 +475,8 @@ struct LoadCheck {
     sign: String,
     /// Whether a request had no answer.
     is_refused: bool,
+    /// How often the group was sent alone after a longer pause.
+    pauses: u32,
     /// What is judged where the error came by chance.
     kept: Option<Vec<Exchange>>,
 }
@@ -531,6 +545,16 @@ impl Delivery {
                 // The target may need a moment until it has noticed that connections are closed.
                 let after = if check.is_refused { CONNECT_PAUSE } else { Duration::ZERO };
                 self.phase = Phase::Load(check, LoadStage::Alone { left: TIMES_ALONE, again: false });
+                Step::Send(Sending::Alone { copies: 1, kept: false, after })
+            }
+            Phase::Load(mut check, stage @ LoadStage::Alone { .. })
+                if check.pauses < PAUSES_ALONE
+                    && !target.alone_too.contains_key(&check.sign)
+                    && came.iter().flatten().any(is_closed) =>
+            {
+                check.pauses += 1;
+                let after = CONNECT_PAUSE * 2_u32.pow(check.pauses);
+                self.phase = Phase::Load(check, stage);
                 Step::Send(Sending::Alone { copies: 1, kept: false, after })
             }
             Phase::Load(check, stage) => self.after_load(target, check, stage, came),
@@ -619,10 +643,8 @@ impl Delivery {
     fn after_sending(&mut self, target: &TargetState, exchanges: Vec<Exchange>, may_wait: bool) -> Step {
         let excuses: Vec<Excuse> = exchanges.iter().map(|exchange| target.excuse(exchange)).collect();
         // Where one request is sent at a time, no others show whether the target was restarted.
-        let is_closed =
-            |exchange: &Exchange| target.jobs == 1 && matches!(exchange.outcome, Err(Failure::Broken(_)));
-        let is_outage = self.checks
-            && (excuses.iter().any(|excuse| excuse.may_be_outage) || exchanges.iter().any(is_closed));
+        let is_closed = target.jobs == 1 && exchanges.iter().any(is_closed);
+        let is_outage = self.checks && (excuses.iter().any(|excuse| excuse.may_be_outage) || is_closed);
         let is_short =
             |exchange: &Exchange| exchange.outcome.as_ref().map_or(0, |response| response.body.len()) <= KEPT;
         // Long answers are not kept: the holders of slots may wait for their memory.
@@ -634,8 +656,8 @@ impl Delivery {
         let of_load = excuses.iter().find(|excuse| self.watched && excuse.may_be_load);
         if let Some(Excuse { sign, .. }) = of_load {
             let (sign, is_refused) = (sign.clone(), !exchanges.iter().all(is_answered));
-            self.phase =
-                Phase::BeforeLoad(LoadCheck { sign, is_refused, kept: is_short.then_some(exchanges) });
+            let kept = is_short.then_some(exchanges);
+            self.phase = Phase::BeforeLoad(LoadCheck { sign, is_refused, pauses: 0, kept });
             return Step::Quiet;
         }
         if self.watched && excuses.iter().any(Excuse::is_limit_without_time) {
@@ -731,6 +753,11 @@ impl Delivery {
 /// load. `errors` of `copies` that were sent at the same time got one.
 fn times_alone(errors: usize, copies: usize) -> Option<usize> {
     (errors > 0).then(|| (EXPECTED_ALONE * copies).div_ceil(errors))
+}
+
+/// Whether the connection was closed before an answer.
+fn is_closed(exchange: &Exchange) -> bool {
+    matches!(exchange.outcome, Err(Failure::Broken(_)))
 }
 
 /// Whether one of the exchanges may come from load, whatever requests with the same values got.
@@ -937,7 +964,8 @@ mod tests {
             let script = |did: &str, _| if did == "probe" && !is_outage { good() } else { excuse.clone() };
             for number in 0..=ALONE_TOO {
                 assert_eq!(judged(&run.deliver(script)), status(&excuse).unwrap_or(0));
-                let story = run.story().replace("quiet, probe, quiet", "quiet");
+                // What is closed first is sent alone after longer pauses too.
+                let story = run.story().replace("quiet, probe, quiet", "quiet").replace("5 alone", "alone");
                 let expected = if number < ALONE_TOO { "watched, quiet, alone" } else { "watched" };
                 assert!(story.starts_with(expected), "{story}");
                 assert_eq!(story.contains("alone"), number < ALONE_TOO, "{story}");
@@ -1037,6 +1065,19 @@ mod tests {
         assert_eq!(judged(&run.deliver(touched)), 200, "sent again: {}", run.story());
         let refused_too = |did: &str, number| if did == "watched" && number < 2 { refused() } else { good() };
         assert_eq!(judged(&run.deliver(refused_too)), 200, "no answer in another way: {}", run.story());
+    }
+
+    #[test]
+    fn a_target_that_notices_late_what_was_closed_is_waited_for() {
+        let mut run = Run::new(8);
+        let script = |did: &str, number| match did {
+            "watched" if number < 1 => closed(),
+            "alone" if number < 3 => closed(),
+            "open" if number >= 4 => closed(),
+            _ => good(),
+        };
+        assert_eq!(judged(&run.deliver(script)), 200, "{}", run.story());
+        assert_eq!(run.target.jobs, 4);
     }
 
     #[test]

@@ -47,8 +47,18 @@ pub(crate) struct Liveness {
     others: u64,
     others_before_plan: u64,
     first_other: Option<String>,
-    /// Requests whose connection was closed before an answer, since the target answered last, with their stamps.
-    cut: Vec<(Group, u64)>,
+    /// Requests whose connection was closed before an answer, and answered ones with a new value, since the target answered last.
+    last: Vec<LastRequest>,
+}
+
+/// A request that may have ended the target: it may answer such a request before it ends.
+#[derive(Clone, Debug)]
+pub(crate) struct LastRequest {
+    /// The request alone.
+    pub(crate) group: Group,
+    /// Its answer; none where its connection was closed before one.
+    pub(crate) answer: Option<Exchange>,
+    pub(super) stamp: u64,
 }
 
 /// How well a request was answered.
@@ -151,17 +161,22 @@ impl Liveness {
         stamp + width as u64 > self.last_answer
     }
 
-    /// Notes that the connection of this request, which is the only one of the group, was closed before an answer to it.
-    pub(crate) fn note_cut(&mut self, group: Group, width: usize) {
+    /// Notes a request, the only one of the group, and its answer, where there was one.
+    pub(crate) fn note_last(&mut self, group: Group, answer: Option<Exchange>, width: usize) {
         let (last_answer, width) = (self.last_answer, width as u64);
-        self.cut.retain(|(_, stamp)| stamp + width > last_answer);
-        self.cut.push((group, self.ended));
+        self.last.retain(|request| request.stamp + width > last_answer);
+        self.last.push(LastRequest { group, answer, stamp: self.ended });
     }
 
-    /// The requests whose connections were closed after the target answered last, when up to `width` exchanges run at a time.
-    pub(crate) fn never_answered(&self, width: usize) -> Vec<Group> {
-        let cut = self.cut.iter().filter(|(_, stamp)| self.is_after_last_answer(*stamp, width));
-        cut.map(|(group, _)| group.clone()).collect()
+    /// Forgets a request that was answered when it was sent again.
+    pub(crate) fn note_answered(&mut self, request: &Body) {
+        self.last.retain(|last| last.answer.is_some() || last.group.members[0].body != *request);
+    }
+
+    /// What was noted of the last exchanges, when up to `width` run at a time.
+    pub(crate) fn last_requests(&self, width: usize) -> Vec<LastRequest> {
+        let is_late = |request: &&LastRequest| self.is_after_last_answer(request.stamp, width);
+        self.last.iter().filter(is_late).cloned().collect()
     }
 
     /// Keeps the request that was answered best.
@@ -198,7 +213,9 @@ pub(crate) fn is_answered(exchange: &Exchange) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paymaster_engine::cases::{Member, Role, plan::Plan};
     use paymaster_exchange::{Response, Stage};
+    use paymaster_fee_quote::target::context::Context;
 
     fn exchange(answered: bool) -> Exchange {
         Exchange::new(
@@ -226,6 +243,28 @@ mod tests {
         assert!(liveness.is_after_last_answer(5, 1));
         assert!(!liveness.is_after_last_answer(3, 1));
         assert!(liveness.is_after_last_answer(4, 2));
+    }
+
+    #[test]
+    fn a_request_that_is_answered_when_it_is_sent_again_was_not_cut() {
+        let any = Plan::new(&Context::default(), 1, 1).next().expect("a plan has groups");
+        let [again, last] = ["again", "last"].map(|body| {
+            let members = vec![Member::plain(Role::Call, "", body)];
+            Group { members, ..any.clone() }
+        });
+        let mut liveness = Liveness::default();
+        for group in [&again, &last] {
+            liveness.note(&exchange(false));
+            liveness.note_last(group.clone(), None, 2);
+        }
+        assert_eq!(liveness.last_requests(2).len(), 2);
+        liveness.note_answered(&again.members[0].body);
+        let [left] = &liveness.last_requests(2)[..] else { panic!("one was answered, one was not") };
+        assert_eq!(left.group.members[0].body, last.members[0].body);
+        for _ in 0..4 {
+            liveness.note(&exchange(true));
+        }
+        assert_eq!(liveness.last_requests(2).len(), 0, "the target answered afterwards");
     }
 
     fn answered(status: u16, body: &'static str, request: &'static str) -> Exchange {

@@ -502,8 +502,13 @@ impl Sender {
             let mut next = self.decide(|target| {
                 target.closed += connection.closed();
                 let next = decide(target, None);
-                if is_closed && !liveness::is_answered(&exchange) {
-                    target.liveness.note_cut(outgoing.group.alone(number), self.jobs);
+                let is_answered = liveness::is_answered(&exchange);
+                if is_answered {
+                    target.liveness.note_answered(&exchange.request);
+                }
+                if is_answered && target.comparison.is_new || is_closed && !is_answered {
+                    let answer = is_answered.then(|| exchange.clone());
+                    target.liveness.note_last(outgoing.group.alone(number), answer, self.jobs);
                 }
                 next
             });

@@ -1,10 +1,9 @@
 //! Ordinary sizes. Section 8 of the specification shows no limits, so a target may set some; what wallets really send must be served
 //! where the profile promises a result. A larger request may be refused, unless `[limits]` of the profile promises more.
 
-use std::fmt::Write as _;
-
 use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO};
 use crate::tables::GAS;
+use alloy_primitives::hex;
 use num_bigint::BigUint;
 use paymaster_engine::cases::set;
 use paymaster_engine::json::{LARGEST_EXACT_INTEGER, amount, is_exact_integer};
@@ -232,14 +231,8 @@ fn count(size: u64) -> usize {
 
 /// That many bytes of varied content, which differs by the last byte of the salt.
 pub(crate) fn hex(bytes: usize, salt: u32) -> String {
-    let varied =
-        (0..=u8::MAX).cycle().map(|place| place.wrapping_mul(31).wrapping_add(salt.to_le_bytes()[0]));
-    let mut text = String::with_capacity(2 + 2 * bytes);
-    text.push_str("0x");
-    for byte in varied.take(bytes) {
-        write!(text, "{byte:02x}").expect("a String takes all");
-    }
-    text
+    let varied = |place: u8| place.wrapping_mul(31).wrapping_add(salt.to_le_bytes()[0]);
+    hex::encode_prefixed((0..=u8::MAX).cycle().map(varied).take(bytes).collect::<Vec<u8>>())
 }
 
 /// The size of what is too small to be ordinary: no limit of a profile promises it.

@@ -218,6 +218,10 @@ pub(crate) const FAULTS: &[Fault] = &[
         "eight bytes of the stub are zero for an EntryPoint in lower case",
     )
     .when(|view| view.is_stub() && is_in_lower_case(view)),
+    fault(ZEROS, "stub-of-signed-zeros", "eight bytes of the stub are zero where the operation is signed")
+        .when(|view| view.is_stub() && !view.lacks("signature")),
+    fault(ZEROS, "stub-without-context-zeros", "eight bytes of the stub are zero where there is no context")
+        .when(|view| view.is_stub() && view.context().is_null()),
     fault(ZEROS, "stub-of-first-nonce-zeros", "eight bytes of the stub are zero where the nonce is 0x0")
         .when(|view| view.is_stub() && view.text("nonce") == "0x0"),
     fault(ZEROS, "stub-of-new-account-zeros", "eight bytes of the stub of a new account are zero")

@@ -35,6 +35,9 @@ pub(crate) const FAULTS: &[Fault] = &[
     fault(STRING, "id-non-ascii-refused", "refuses ids that are not ascii")
         .refuses(|view| view.id_string().is_some_and(|id| !id.is_ascii()))
         .of_fee_quote(),
+    fault(STRING, "escaped-slash-refused", "refuses \\/ in a request")
+        .refuses(|view| view.raw.windows(2).any(|pair| pair == b"\\/"))
+        .of_fee_quote(),
     fault(STRING, "id-not-digits-refused", "refuses ids that are strings other than digits").refuses(
         |view| {
             view.id_string().is_some_and(|id| id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()))

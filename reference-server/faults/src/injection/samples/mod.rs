@@ -101,6 +101,7 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
         plain.replace("\"expiryDuration\":300", "\"expiryDuration\":300e0"),
         plain.replace("SPONSORED", "\\u0053PONSORED"),
         plain.replace("pm_", "\\u0070m_"),
+        plain.replace("\"id\":30", r#""id":"a\/30""#),
         format!(" {plain}\n"),
         plain.replace("0xdead", "0xDEAD"),
         plain[..plain.len() - 1].to_owned(),
