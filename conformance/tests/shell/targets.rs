@@ -344,14 +344,18 @@ fn a_request_that_is_never_answered_is_a_defect_and_the_others_are_judged() {
     assert!(out.contains("reproduced 3/3") && !out.contains("stopped answering"), "{out}");
 }
 
-/// A server that does this with a request with a token in its context, and with every request from then on; the first of them is told of.
-fn ends_at_a_token<E: Clone + Send + Sync + 'static>(extension: E) -> (Server, mpsc::Receiver<()>) {
+/// A server that does this with a request with a token in its context, unless that one `is_answered`, and with every request from then on;
+/// the first of them is told of.
+fn ends_at_a_token<E: Clone + Send + Sync + 'static>(
+    extension: E,
+    is_answered: bool,
+) -> (Server, mpsc::Receiver<()>) {
     let (end, ended) = mpsc::channel();
     let is_over = AtomicBool::default();
     let server = Server::hooked(move |_, body, mut response| {
         let request: Value = serde_json::from_slice(body).unwrap_or_default();
         let ends = request["params"][3]["token"].is_string();
-        if is_over.fetch_or(ends, Ordering::Relaxed) || ends {
+        if is_over.fetch_or(ends, Ordering::Relaxed) || ends && !is_answered {
             response.extensions_mut().insert(extension.clone());
             // Nobody may wait for it.
             let _ = end.send(());
@@ -366,7 +370,7 @@ const OF_A_LATER_ENTRY_POINT: &str = "[service]\nentry-points = [\"0.7\"]\nchain
 #[test]
 fn a_target_that_a_request_ends_names_the_request() {
     let folder = tempdir().unwrap();
-    let (server, _) = ends_at_a_token(Closed);
+    let (server, _) = ends_at_a_token(Closed, false);
     fs::write(folder.path().join("paymaster.toml"), OF_A_LATER_ENTRY_POINT).unwrap();
     let (_, out, _) = run(&folder, &[&server.url(), "--spec", "erc-7677", "--cases", "12", "--jobs", "1"]);
     let last = "and the first without an answer of stub-and-data (the stub request)";
@@ -375,21 +379,27 @@ fn a_target_that_a_request_ends_names_the_request() {
 
 #[test]
 fn a_target_that_ends_at_a_request_is_a_defect_that_shows_it() {
-    let folder = tempdir().unwrap();
-    // Nothing is answered until it is gone.
-    let (server, ended) = ends_at_a_token(Unanswered);
-    fs::write(folder.path().join("paymaster.toml"), OF_A_LATER_ENTRY_POINT).unwrap();
-    let url = server.url();
-    let running =
-        thread::spawn(move || run(&folder, &[&url, "--spec", "erc-7677", "--jobs", "4", "--timeout", "4m"]));
-    ended.recv().unwrap();
-    drop(server);
-    let (out, _) = ends(1, running.join().unwrap());
-    assert!(out.contains("1 defect, 1 rule broken") && out.contains("answer.http-message"), "{out}");
-    // Another new request may have been in flight too.
-    let told = flat(&out);
-    assert!(told.contains("in flight then got no answer"), "{out}");
-    assert!(told.contains("an unsupported token in the context"), "the request is named: {out}");
+    // One that answers the request that ends it, and ends at the next one, shows both.
+    for (is_answered, jobs, words) in [
+        (false, "4", "in flight then got no answer"),
+        (true, "1", "answered right before, with a value that none before had"),
+    ] {
+        let folder = tempdir().unwrap();
+        // Nothing is answered until it is gone.
+        let (server, ended) = ends_at_a_token(Unanswered, is_answered);
+        fs::write(folder.path().join("paymaster.toml"), OF_A_LATER_ENTRY_POINT).unwrap();
+        let url = server.url();
+        let arguments = [&url, "--spec", "erc-7677", "--jobs", jobs, "--timeout", "4m"].map(str::to_owned);
+        let running = thread::spawn(move || run(&folder, &arguments.each_ref().map(String::as_str)));
+        ended.recv().unwrap();
+        drop(server);
+        let (out, _) = ends(1, running.join().unwrap());
+        assert!(out.contains("1 defect, 1 rule broken") && out.contains("answer.http-message"), "{out}");
+        // Another new request may have been in flight too.
+        let told = flat(&out);
+        assert!(told.contains(words), "{out}");
+        assert!(told.contains("an unsupported token in the context"), "the request is named: {out}");
+    }
 }
 
 #[test]

@@ -42,7 +42,7 @@ const STRINGS: &[&str] = &[
     "true",
     "[1]",
     "{\"id\":1}",
-    " padded,  and inside ",
+    " padded  inside ",
     "two\r\nlines",
     "Id",
     "iD",
