@@ -70,6 +70,8 @@ struct DetectedLimit {
     patience: Duration,
     /// When it is halved next.
     halved_at: Option<Instant>,
+    /// How often in a row the interval was made longer.
+    raised: u32,
 }
 
 /// How many requests must be throttled in one pause before the target counts as rate-limited. Fewer may be chance.
@@ -84,6 +86,10 @@ const SHORT: Duration = Duration::from_secs(10);
 /// A detected rate limit that is not seen again for this many times the pause is tested: the interval is halved. The time doubles with
 /// each time that the limit is seen again.
 const PATIENCE: u32 = 10;
+
+/// After the interval was made longer so often in a row, the refusals have another reason than the rate, as of a service that is away for a
+/// moment now and then: a limit would have been kept by then. From then on, nothing but the pauses is kept.
+const MOST_RAISED: u32 = 6;
 
 /// A shorter detected interval is none.
 const NEGLIGIBLE: Duration = Duration::from_millis(1);
@@ -209,6 +215,7 @@ impl Pace {
         let mut detected = self.detected.lock();
         if detected.halved_at.is_some_and(|due| due <= now) {
             detected.halved_at = Some(now + detected.patience);
+            detected.raised = 0;
             let half = Some(interval / 2).filter(|half| *half >= NEGLIGIBLE);
             let shorter = half.unwrap_or_default().max(self.least);
             self.interval.store(nanos(shorter), Ordering::Relaxed);
@@ -219,7 +226,7 @@ impl Pace {
     /// refused together, the first one does. Where the run would end first, it ends now; a pause of at most 10 s is kept all the same.
     ///
     /// When three requests are throttled in one pause, and others were answered before it, the target has a rate limit. It is respected
-    /// until it is not seen again for a long time.
+    /// until it is not seen again for a long time, or a lower and lower rate is refused as well.
     pub fn pause(&self, since: Instant, pause: Duration, stop: &Stop) -> bool {
         let until = since + pause;
         if until >= self.ends && self.answers() == 0 {
@@ -271,10 +278,15 @@ impl Pace {
         if stretch.served == 0 {
             return;
         }
-        let slower = nanos(stretch.per_answer * MARGIN / 100);
-        self.interval.fetch_max(slower, Ordering::Relaxed);
-        *self.next_slot.lock() = stretch.until;
         let mut detected = self.detected.lock();
+        *self.next_slot.lock() = stretch.until;
+        if detected.raised == MOST_RAISED {
+            self.interval.store(nanos(self.least), Ordering::Relaxed);
+            return;
+        }
+        let slower = nanos(stretch.per_answer * MARGIN / 100);
+        let before = self.interval.fetch_max(slower, Ordering::Relaxed);
+        detected.raised += u32::from(slower > before);
         detected.served = stretch.served;
         detected.patience = (pause * PATIENCE).max(detected.patience * 2);
         detected.halved_at = Some(stretch.until + detected.patience);
@@ -388,6 +400,22 @@ mod tests {
         }
         let of_user = Some(Duration::from_millis(1));
         assert_eq!((pace.interval(), pace.known_interval()), (of_user, of_user));
+    }
+
+    #[test]
+    fn refusals_that_no_lower_rate_ends_are_no_rate_limit() {
+        let (pace, start) = (pace(None), Instant::now());
+        // Away for a moment every four seconds, at each rate.
+        let refuse = |times: u32| {
+            pace.answered();
+            pace.refused_until(start + Duration::from_secs(4) * times * times, Duration::from_secs(1));
+            pace.interval()
+        };
+        let intervals: Vec<_> = (1..=MOST_RAISED + 2).map(refuse).collect();
+        let (raised, after) = intervals.split_at(intervals.len() - 1);
+        assert!(raised.is_sorted() && raised.last().is_some_and(Option::is_some), "{intervals:?}");
+        assert_eq!(after, [None]);
+        assert_eq!(refuse(20), None, "for the rest of the run");
     }
 
     #[tokio::test]

@@ -21,9 +21,11 @@ pub(super) const PAUSE_OF_A_SENDER: Duration = Duration::from_millis(1100);
 const COPIES: u32 = 24;
 const ROUNDS: u32 = 3;
 
-/// How many copies are sent, until one gets the error, in the last check of an error that came to the request once and not again. A limit on the
-/// requests in a second, or with a burst before it, is touched by a run of many requests and by no few copies.
+/// How many copies are sent at least, until one gets the error, in the last check of an error that came to the request once and not again. A limit
+/// on the requests in a second, or with a burst before it, is touched by a run of many requests and by no few copies: as many are sent as the run
+/// has sent. Where that is more than the most, no check is the last one, and the error is never judged.
 const LAST_COPIES: u32 = 1000;
+const MOST_COPIES: u32 = 10_000;
 
 /// How often in a row it is served afterwards, at most, until the error counts as a limit.
 const MOST_SERVED: u32 = 64;
@@ -90,9 +92,12 @@ impl OwnWords {
         self.vanished.get(words).is_some_and(|found| time.is_some_and(|time| time <= *found))
     }
 
-    fn note_answer(&mut self, words: &str, has_vanished: bool) {
+    fn note_answer(&mut self, words: &str, has_vanished: bool, last_copies: u32) {
         if has_vanished {
             self.vanished.insert(words.to_owned(), SystemTime::now());
+            if self.is_last(words, true) && last_copies > MOST_COPIES {
+                return;
+            }
         }
         *self.answers.entry(words.to_owned()).or_default() += weight(has_vanished);
     }
@@ -152,6 +157,8 @@ pub(super) struct WordsCheck {
     pub(super) has_vanished: bool,
     /// How many copies are sent at the same time.
     copies: u32,
+    /// How many are sent in the last check.
+    last_copies: u32,
     stage: Stage,
 }
 
@@ -190,9 +197,12 @@ pub(super) enum WordsStep {
 }
 
 impl WordsCheck {
-    pub(super) fn new(words: String, has_served: bool, jobs: usize) -> Self {
+    /// A check of these words in a run that has sent so many requests.
+    pub(super) fn new(words: String, has_served: bool, jobs: usize, sent: usize) -> Self {
         let copies = u32::try_from(jobs).unwrap_or(COPIES).max(COPIES);
-        Self { words, has_served, has_vanished: false, copies, stage: Stage::Again(Again::Among) }
+        let last_copies = u32::try_from(sent).unwrap_or(u32::MAX).max(LAST_COPIES);
+        let stage = Stage::Again(Again::Among);
+        Self { words, has_served, has_vanished: false, copies, last_copies, stage }
     }
 
     /// Decides what follows from the answers to what was sent, each by its errors; none at first and after `Quiet`.
@@ -252,7 +262,7 @@ impl WordsCheck {
                 }
             }
         }
-        own_words.note_answer(&self.words, self.has_vanished);
+        own_words.note_answer(&self.words, self.has_vanished, self.last_copies);
         WordsStep::Over
     }
 
@@ -268,7 +278,9 @@ impl WordsCheck {
             (refused + refused_now, if is_first { self.copies } else { sent + self.copies });
         let is_limit = by_chance(refused, sent, MOST_SERVED) < BY_CHANCE;
         let most = match refused {
-            0 if own_words.is_last(&self.words, self.has_vanished) => LAST_COPIES,
+            0 if own_words.is_last(&self.words, self.has_vanished) && self.last_copies <= MOST_COPIES => {
+                self.last_copies
+            }
             0 => 0,
             _ => self.copies * ROUNDS,
         };
@@ -315,8 +327,18 @@ mod tests {
         again: bool,
         is_refused: impl Fn(u32, usize) -> bool,
     ) -> (Vec<u128>, bool) {
+        check_after(0, own_words, again, is_refused)
+    }
+
+    /// The same in a run that has sent so many requests.
+    fn check_after(
+        sent: usize,
+        own_words: &mut OwnWords,
+        again: bool,
+        is_refused: impl Fn(u32, usize) -> bool,
+    ) -> (Vec<u128>, bool) {
         let error = json!({ "code": -32097, "message": "plan used up: 30 of 30" });
-        let mut check = WordsCheck::new(words_of(&error), true, 1);
+        let mut check = WordsCheck::new(words_of(&error), true, 1, sent);
         let (mut pauses, mut came) = (Vec::new(), Vec::new());
         loop {
             came = match check.next(own_words, &came) {
@@ -408,11 +430,31 @@ mod tests {
     }
 
     #[test]
+    fn the_last_check_sends_as_many_copies_as_the_run_has_sent_or_there_is_none() {
+        // The limit is found, the words are still open, and how many requests showed it.
+        let last = |sent: usize, touched_by: u32| {
+            let (mut own_words, copies) = (OwnWords::default(), Cell::new(0));
+            for _ in 1..VANISHED_FOR_ONE * SETTLED {
+                check(&mut own_words, false, |_, _| false);
+            }
+            let is_refused = |_, pauses| {
+                copies.set(copies.get() + 1);
+                pauses == 0 && copies.get() > touched_by
+            };
+            let (_, is_limit) = check_after(sent, &mut own_words, false, is_refused);
+            (is_limit, own_words.is_open("-32097 plan used up: of"), copies.get() > LAST_COPIES)
+        };
+        assert_eq!(last(2000, 1500), (true, false, true));
+        assert_eq!(last(2000, 2500), (false, false, true), "it is an answer");
+        assert_eq!(last(20_000, 1500), (false, true, false), "it may be a limit, and is not looked for");
+    }
+
+    #[test]
     fn a_limit_of_one_sender_shows_after_a_pause_by_the_request_itself() {
         let error = json!({ "code": -32005, "message": "cooldown of this sender" });
         let (refused, served) = (vec![error.clone()], Vec::new());
         let mut own_words = OwnWords::default();
-        let mut check = WordsCheck::new(words_of(&error), true, 1);
+        let mut check = WordsCheck::new(words_of(&error), true, 1, 0);
         let mut next = |came: &[Vec<Value>]| check.next(&mut own_words, came);
         assert_eq!(next(&[]), WordsStep::Again(Duration::ZERO));
         next(slice::from_ref(&refused));
@@ -456,7 +498,7 @@ mod tests {
         let mut own_words = OwnWords::default();
         let mut vanishes = |message: &str| {
             let words = words_of(&json!({ "code": -32602, "message": message }));
-            let mut check = WordsCheck::new(words, true, 1);
+            let mut check = WordsCheck::new(words, true, 1, 0);
             assert_eq!(check.next(&mut own_words, &[]), WordsStep::Again(Duration::ZERO));
             check.next(&mut own_words, &[Vec::new()]);
             check.has_vanished

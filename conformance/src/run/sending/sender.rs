@@ -230,7 +230,7 @@ impl Sender {
         (refused, jobs): (&Body, usize),
         served: Option<&Body>,
     ) -> bool {
-        let mut check = WordsCheck::new(words, served.is_some(), jobs);
+        let mut check = WordsCheck::new(words, served.is_some(), jobs, self.pace.sent());
         let (mut quiet, mut came, mut served) = (None, Vec::new(), served.unwrap_or(refused));
         let mut connections: Vec<PooledConnection> = Vec::new();
         loop {

@@ -313,7 +313,9 @@ impl Sponsorships {
         let refused = self.answered - self.until_granted;
         (self.is_late(doubt) && self.stopped()).then(|| {
             let granted = self.granted.sponsorships;
-            format!("the target sponsored {granted} times, then refused {refused} times: a budget?")
+            format!(
+                "the target sponsored {granted} times, then refused {refused} times: a budget, or a failure?"
+            )
         })
     }
 
@@ -457,7 +459,7 @@ mod tests {
         let spent = after(700, 3);
         assert!(!spent.is_open(&doubt));
         let cause = spent.exhausted(&doubt).expect("three in a row are no chance");
-        assert_eq!(cause, "the target sponsored 700 times, then refused 3 times: a budget?");
+        assert_eq!(cause, "the target sponsored 700 times, then refused 3 times: a budget, or a failure?");
         // It sponsored what was sent afterwards; more than that may have been too much for it.
         let early = doubt_at(9, 100);
         assert!(!after(700, 1).is_open(&early) && spent.exhausted(&early).is_none());
