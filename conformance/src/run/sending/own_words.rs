@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use paymaster_engine::session::without_values;
 use serde_json::Value;
+use tokio::time::Instant;
 
 /// How many requests that were served before are sent first, one after the other, where the request with the error gets it again. It is then
 /// sent while nothing else is: most errors are answers, and no limit.
@@ -23,7 +24,8 @@ const ROUNDS: u32 = 3;
 
 /// How many copies are sent at least, until one gets the error, in the last check of an error that came to the request once and not again. A limit
 /// on the requests in a second, or with a burst before it, is touched by a run of many requests and by no few copies: as many are sent as the run
-/// has sent. Where that is more than the most, no check is the last one, and the error is never judged.
+/// has sent. Where that is more than the most, or they come more slowly than the run sent before the error, no check is the last one: the error is
+/// not judged.
 const LAST_COPIES: u32 = 1000;
 const MOST_COPIES: u32 = 10_000;
 
@@ -63,6 +65,8 @@ pub(crate) struct OwnWords {
     vanished: BTreeMap<String, SystemTime>,
     /// How long checks paused since the last limit was found.
     paused: Duration,
+    /// When the last check ended, and how many requests had been sent.
+    checked: Option<(Instant, usize)>,
 }
 
 impl OwnWords {
@@ -92,10 +96,21 @@ impl OwnWords {
         self.vanished.get(words).is_some_and(|found| time.is_some_and(|time| time <= *found))
     }
 
-    fn note_answer(&mut self, words: &str, has_vanished: bool, last_copies: u32) {
+    /// The requests in a second since the last check, or since the run `began`. What refused one of them had been idle before.
+    pub(super) fn rate_since_check(&self, began: Instant, sent: usize) -> f64 {
+        let (since, before) = self.checked.unwrap_or((began, 0));
+        f64::from(u32::try_from(sent - before).unwrap_or(u32::MAX)) / since.elapsed().as_secs_f64().max(0.001)
+    }
+
+    /// A check has ended when so many requests had been sent.
+    pub(super) fn note_checked(&mut self, sent: usize) {
+        self.checked = Some((Instant::now(), sent));
+    }
+
+    fn note_answer(&mut self, words: &str, has_vanished: bool, is_counted: bool) {
         if has_vanished {
             self.vanished.insert(words.to_owned(), SystemTime::now());
-            if self.is_last(words, true) && last_copies > MOST_COPIES {
+            if self.is_last(words, true) && !is_counted {
                 return;
             }
         }
@@ -159,6 +174,10 @@ pub(super) struct WordsCheck {
     copies: u32,
     /// How many are sent in the last check.
     last_copies: u32,
+    /// How many requests a second the run sent before the error.
+    pub(super) rate: f64,
+    /// How many copies were sent, and in which time.
+    pub(super) copied: (u32, Duration),
     stage: Stage,
 }
 
@@ -202,7 +221,8 @@ impl WordsCheck {
         let copies = u32::try_from(jobs).unwrap_or(COPIES).max(COPIES);
         let last_copies = u32::try_from(sent).unwrap_or(u32::MAX).max(LAST_COPIES);
         let stage = Stage::Again(Again::Among);
-        Self { words, has_served, has_vanished: false, copies, last_copies, stage }
+        let copied = (0, Duration::ZERO);
+        Self { words, has_served, has_vanished: false, copies, last_copies, rate: 0.0, copied, stage }
     }
 
     /// Decides what follows from the answers to what was sent, each by its errors; none at first and after `Quiet`.
@@ -262,8 +282,15 @@ impl WordsCheck {
                 }
             }
         }
-        own_words.note_answer(&self.words, self.has_vanished, self.last_copies);
+        let is_counted = self.last_copies <= MOST_COPIES && self.is_as_fast();
+        own_words.note_answer(&self.words, self.has_vanished, is_counted);
         WordsStep::Over
+    }
+
+    /// Whether the copies came at least as fast as the requests of the run before the error. Slower ones do not touch its limit.
+    fn is_as_fast(&self) -> bool {
+        let (copies, took) = self.copied;
+        f64::from(copies) >= self.rate * took.as_secs_f64()
     }
 
     /// What follows when so many more of the copies got the error; none where they show no limit.
@@ -447,6 +474,26 @@ mod tests {
         assert_eq!(last(2000, 1500), (true, false, true));
         assert_eq!(last(2000, 2500), (false, false, true), "it is an answer");
         assert_eq!(last(20_000, 1500), (false, true, false), "it may be a limit, and is not looked for");
+    }
+
+    #[test]
+    fn copies_that_come_more_slowly_than_the_requests_of_the_run_show_nothing() {
+        for (rate, is_open) in [(500.0, false), (700.0, true)] {
+            let mut own_words = OwnWords::default();
+            for _ in 1..VANISHED_FOR_ONE * SETTLED {
+                check(&mut own_words, false, |_, _| false);
+            }
+            let words = words_of(&json!({ "code": -32097, "message": "plan used up: 30 of 30" }));
+            let mut check = WordsCheck::new(words.clone(), true, 1, 0);
+            (check.rate, check.copied) = (rate, (1200, Duration::from_secs(2)));
+            let mut came = Vec::new();
+            while let step = check.next(&mut own_words, &came)
+                && step != WordsStep::Over
+            {
+                came = if step == WordsStep::Quiet { Vec::new() } else { vec![Vec::new()] };
+            }
+            assert_eq!(own_words.is_open(&words), is_open, "600 copies a second, {rate} requests");
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ use paymaster_engine::specification::Specification;
 use paymaster_engine::spending::Spending;
 use paymaster_exchange::{Body, Exchange, Failure, Stage};
 use tokio::sync::{Semaphore, mpsc};
+use tokio::time::Instant;
 
 use crate::events::SentExchange;
 use crate::run::sending::liveness;
@@ -109,6 +110,7 @@ pub(crate) struct Sender {
     /// How many requests are in flight, and the most that there were.
     in_flight: AtomicUsize,
     most_in_flight: AtomicUsize,
+    began: Instant,
 }
 
 impl Sender {
@@ -139,6 +141,7 @@ impl Sender {
             chain: None,
             in_flight: AtomicUsize::default(),
             most_in_flight: AtomicUsize::default(),
+            began: Instant::now(),
             specification: sponsorships.specification,
             sponsorships: Mutex::new(sponsorships),
         };
@@ -231,6 +234,10 @@ impl Sender {
         served: Option<&Body>,
     ) -> bool {
         let mut check = WordsCheck::new(words, served.is_some(), jobs, self.pace.sent());
+        check.rate = {
+            let target = self.target.lock();
+            target.comparison.own_words.rate_since_check(self.began, self.pace.sent())
+        };
         let (mut quiet, mut came, mut served) = (None, Vec::new(), served.unwrap_or(refused));
         let mut connections: Vec<PooledConnection> = Vec::new();
         loop {
@@ -257,7 +264,11 @@ impl Sender {
                 self.sleep(pause).await?;
                 self.probe_over(connection, group, body.clone()).await
             };
+            let begun = Instant::now();
             let probes = join_all(connections.iter_mut().map(probe)).await;
+            if copies > 1 {
+                check.copied = (check.copied.0 + copies, check.copied.1 + begun.elapsed());
+            }
             let Ok(probes) = probes.into_iter().collect::<Result<Vec<_>, _>>() else { break };
             came = probes.iter().map(|probe| errors(probe).into_iter().cloned().collect()).collect();
             if matches!(step, WordsStep::Again(_))
@@ -267,6 +278,7 @@ impl Sender {
                 served = refused;
             }
         }
+        self.target.lock().comparison.own_words.note_checked(self.pace.sent());
         if let Some((slots, _)) = quiet {
             self.slots.give_back(slots, self.target.lock().jobs);
         }
@@ -488,7 +500,7 @@ impl Sender {
             let exchange = self.exchange(connection, outgoing, number).await;
             self.in_flight.fetch_sub(1, Ordering::Relaxed);
             // A pause counts from the answer that asks for it: the probe below may have waited for the pause of another one.
-            let came = tokio::time::Instant::now();
+            let came = Instant::now();
             // What is read of both is kept with them: nobody waits for that at the lock below.
             let _ = (ParsedRequest::read(&exchange.request, self.specification), Answer::of(&exchange));
             self.report(&exchange, outgoing.group, number, &outgoing.group.members[number]);
