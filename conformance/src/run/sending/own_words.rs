@@ -22,11 +22,11 @@ pub(super) const PAUSE_OF_A_SENDER: Duration = Duration::from_millis(1100);
 const COPIES: u32 = 24;
 const ROUNDS: u32 = 3;
 
-/// How many copies are sent at least, until one gets the error, in the last check of an error that came to the request once and not again. A limit
-/// on the requests in a second, or with a burst before it, is touched by a run of many requests and by no few copies: as many are sent as the run
-/// has sent. Where that is more than the most, or they come more slowly than the run sent before the error, no check is the last one: the error is
-/// not judged.
+/// How many copies the last check of an error sends at least, until one gets the error, where the error came to the request once and not again. A
+/// run of many requests exceeds a limit on the requests in a second, and few copies do not: the check sends as many as the run has sent.
 const LAST_COPIES: u32 = 1000;
+
+/// Where the last check would send more copies than this, it sends none, and the error is not judged.
 const MOST_COPIES: u32 = 10_000;
 
 /// How often in a row it is served afterwards, at most, until the error counts as a limit.
@@ -65,7 +65,7 @@ pub(crate) struct OwnWords {
     vanished: BTreeMap<String, SystemTime>,
     /// How long checks paused since the last limit was found.
     paused: Duration,
-    /// When the last check ended, and how many requests had been sent.
+    /// When the last check ended, and how many requests the run had sent by then.
     checked: Option<(Instant, usize)>,
 }
 
@@ -96,13 +96,13 @@ impl OwnWords {
         self.vanished.get(words).is_some_and(|found| time.is_some_and(|time| time <= *found))
     }
 
-    /// The requests in a second since the last check, or since the run `began`. What refused one of them had been idle before.
+    /// The requests in a second since the last check, or since the run `began`. During a check, the run sends nothing else.
     pub(super) fn rate_since_check(&self, began: Instant, sent: usize) -> f64 {
         let (since, before) = self.checked.unwrap_or((began, 0));
         f64::from(u32::try_from(sent - before).unwrap_or(u32::MAX)) / since.elapsed().as_secs_f64().max(0.001)
     }
 
-    /// A check has ended when so many requests had been sent.
+    /// Remembers that a check ends now, when the run has sent so many requests.
     pub(super) fn note_checked(&mut self, sent: usize) {
         self.checked = Some((Instant::now(), sent));
     }
@@ -287,7 +287,7 @@ impl WordsCheck {
         WordsStep::Over
     }
 
-    /// Whether the copies came at least as fast as the requests of the run before the error. Slower ones do not touch its limit.
+    /// Whether the copies came at least as fast as the requests of the run before the error. Slower ones may stay below a limit that the run exceeded.
     fn is_as_fast(&self) -> bool {
         let (copies, took) = self.copied;
         f64::from(copies) >= self.rate * took.as_secs_f64()

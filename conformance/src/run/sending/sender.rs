@@ -110,6 +110,7 @@ pub(crate) struct Sender {
     /// How many requests are in flight, and the most that there were.
     in_flight: AtomicUsize,
     most_in_flight: AtomicUsize,
+    /// When the run began.
     began: Instant,
 }
 
