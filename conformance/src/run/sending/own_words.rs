@@ -96,7 +96,7 @@ impl OwnWords {
         self.vanished.get(words).is_some_and(|found| time.is_some_and(|time| time <= *found))
     }
 
-    /// The requests in a second since the last check, or since the run `began`. During a check, the run sends nothing else.
+    /// The requests in a second since the last check, or since the run `began`.
     pub(super) fn rate_since_check(&self, began: Instant, sent: usize) -> f64 {
         let (since, before) = self.checked.unwrap_or((began, 0));
         f64::from(u32::try_from(sent - before).unwrap_or(u32::MAX)) / since.elapsed().as_secs_f64().max(0.001)
